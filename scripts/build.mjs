@@ -1,0 +1,40 @@
+// Builds dist/: one split ESM bundle for the command line and the library doors, and type declarations beside it.
+// In an installed package (no sources) there is nothing to build.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+process.chdir(root);
+if (!existsSync('src')) process.exit(0);
+
+const { build } = await import('esbuild');
+const pkg = JSON.parse(readFileSync('package.json', 'utf8'));
+const doors = ['engine', 'policy', 'sandbox', 'protocol', 'client', 'testing', 'cli'].filter((door) =>
+  existsSync(`src/${door}/index.ts`),
+);
+rmSync('dist', { recursive: true, force: true });
+await build({
+  entryPoints: Object.fromEntries(doors.map((door) => [door, `src/${door}/index.ts`])),
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: false,
+  legalComments: 'none',
+  define: { TURNWRIGHT_VERSION: JSON.stringify(pkg.version) },
+  // Native and optional parts stay outside; everything else is bundled so that start-up reads few files.
+  external: Object.keys(pkg.optionalDependencies ?? {}),
+  banner: {
+    js: "import { createRequire as __twRequire } from 'node:module'; const require = __twRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+});
+if (process.argv.includes('--no-types')) process.exit(0);
+const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json'], {
+  stdio: 'inherit',
+});
+process.exit(tsc.status ?? 1);

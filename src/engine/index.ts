@@ -1,0 +1,1 @@
+export type { Admission, Engine, ResumeOptions, StartOptions, SubmitOptions, Thread } from './port.js';

@@ -1,0 +1,1 @@
+export type { ModelCapabilities, ModelEvent, ModelItem, ModelProvider, ModelRequest, ToolSpec } from './port.js';

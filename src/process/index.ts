@@ -1,0 +1,1 @@
+export type { ProcessExit, RunningProcess, SpawnOptions } from './process.js';

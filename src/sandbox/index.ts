@@ -1,0 +1,1 @@
+export type { SandboxBackend } from './backend.js';

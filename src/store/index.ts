@@ -1,0 +1,1 @@
+export type { EventStore } from './port.js';

@@ -1,0 +1,1 @@
+export type { SteerRefusal, ThreadStatus } from './port.js';
