@@ -58,7 +58,7 @@ export interface Tool<Args = unknown> {
   readonly gateGroup: string | null;
   readonly escalation: EscalationTraits;
   /** Reads the payload. Throws `ArgumentError` with a sentence for the model. */
-  parse(payload: ToolPayload, context: CallContext): Args | Promise<Args>;
+  parse(payload: ToolPayload, context: CallContext): Args | RedirectedCall | Promise<Args | RedirectedCall>;
   /** What a client shows. Undefined: the call has no item of its own. */
   view(args: Args, context: CallContext): ToolView;
   /** What policy says. Absent: `skip` inside the sandbox. */
@@ -68,6 +68,25 @@ export interface Tool<Args = unknown> {
   /** Keys for remembered approvals; all must be known for the cache to answer. */
   cacheKeys?(args: Args, context: CallContext): readonly string[];
   run(args: Args, attempt: Attempt, context: CallContext, signal: AbortSignal): Promise<ToolOutcome | SandboxDenial>;
+}
+
+/**
+ * `parse` returns this instead of arguments when the call is really another tool's: a patch sent as a shell script runs
+ * as a patch. `cwd` (absolute) replaces the turn's for that run.
+ */
+export class RedirectedCall {
+  readonly tool: string;
+  readonly payload: ToolPayload;
+  /** Put in front of the other tool's text, so that the model sees the form its own call promises. */
+  readonly outputPrefix: string;
+  readonly cwd: string | undefined;
+
+  constructor(to: { tool: string; payload: ToolPayload; outputPrefix: string; cwd?: string }) {
+    this.tool = to.tool;
+    this.payload = to.payload;
+    this.outputPrefix = to.outputPrefix;
+    this.cwd = to.cwd;
+  }
 }
 
 /** The arguments cannot be used. The message goes to the model. */

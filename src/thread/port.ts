@@ -4,11 +4,4 @@ export type ThreadStatus =
   | { readonly kind: 'idle' }
   | { readonly kind: 'active'; readonly waitingOn: readonly ('approval' | 'userInput')[] };
 
-/** Why input could not join the active turn. */
-export type SteerRefusal =
-  | { readonly reason: 'noActiveTurn' }
-  | { readonly reason: 'expectedTurnMismatch'; readonly expected: string; readonly actual: string }
-  | { readonly reason: 'notSteerable'; readonly turnKind: 'review' | 'compact' }
-  | { readonly reason: 'emptyInput' }
-  | { readonly reason: 'outputSchemaMismatch' }
-  | { readonly reason: 'threadBusy' };
+export type { InputRefusal as SteerRefusal } from '../turn/index.js';

@@ -1,0 +1,82 @@
+/**
+ * One tool call through its five gates: exists → payload fits → pre-tool hook → run (behind the sharing gate, through
+ * the orchestrator) → post-tool hook.
+ */
+import type { GroupLock } from '../lib/index.js';
+import { type CallContext, type OrchestratorServices, RedirectedCall, runCall, type Tool } from '../orchestrator/index.js';
+import type { ToolCallItem, ToolOutcome, ToolPayload } from '../protocol/index.js';
+import { blockedByHook, outcomeOfError, unknownTool, wrongPayload } from './outcome.js';
+import type { ToolRegistry } from './registry.js';
+
+/** Hooks around a tool. Their config and processes live elsewhere. */
+export interface ToolHooks {
+  preTool(facts: HookFacts, signal: AbortSignal): Promise<{ block?: string; payload?: ToolPayload }>;
+  postTool(facts: HookFacts & { outcome: ToolOutcome }, signal: AbortSignal): Promise<{ replaceText?: string }>;
+}
+
+export interface HookFacts {
+  readonly context: CallContext;
+  readonly payload: ToolPayload;
+}
+
+export interface DispatchServices {
+  readonly registry: ToolRegistry;
+  readonly gate: GroupLock;
+  readonly orchestrator: OrchestratorServices;
+  readonly hooks?: ToolHooks;
+}
+
+/** Rejects only when the frame broke or the turn was interrupted before the tool could say so itself. */
+export async function dispatch(call: ToolCallItem, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+  const found = services.registry.find(flatName(call), call.payload);
+  if (!found) return unknownTool(flatName(call));
+  const { tool } = found;
+  if (!tool.accepts.includes(found.payload.kind)) return wrongPayload(tool.spec.name, tool.accepts, found.payload.kind);
+  const hooked = await services.hooks?.preTool({ context, payload: found.payload }, signal);
+  if (hooked?.block !== undefined) return blockedByHook(tool.spec.name, hooked.block, commandOf(found.payload));
+  const payload = hooked?.payload ?? found.payload;
+  const outcome = await runGated(tool, payload, context, services, signal);
+  if (outcome.kind === 'rejected' || outcome.kind === 'aborted') return outcome;
+  const after = await services.hooks?.postTool({ context, payload, outcome }, signal);
+  return after?.replaceText === undefined ? outcome : { ...outcome, text: after.replaceText };
+}
+
+async function runGated(tool: Tool, payload: ToolPayload, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+  try {
+    const args = await tool.parse(payload, context);
+    if (args instanceof RedirectedCall) return await runRedirected(args, context, services, signal);
+    const release = await services.gate.acquire(tool.gateGroup, signal);
+    try {
+      return await runCall(tool, args, context, services.orchestrator, signal);
+    } finally {
+      release();
+    }
+  } catch (error) {
+    const outcome = signal.aborted ? undefined : outcomeOfError(tool.spec.name, error);
+    if (!outcome) throw error;
+    return outcome;
+  }
+}
+
+/** A call that turns out to be another tool's (a patch inside a shell script) runs as that tool. */
+async function runRedirected(to: RedirectedCall, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+  const found = services.registry.find(to.tool, to.payload);
+  if (!found) return unknownTool(to.tool);
+  const settings = to.cwd ? { ...context.settings, cwd: to.cwd } : context.settings;
+  const outcome = await runGated(found.tool, found.payload, { ...context, tool: to.tool, settings }, services, signal);
+  return outcome.kind === 'ok' ? { ...outcome, text: to.outputPrefix + outcome.text } : outcome;
+}
+
+function flatName(call: ToolCallItem): string {
+  return call.namespace ? `${call.namespace}__${call.tool}` : call.tool;
+}
+
+function commandOf(payload: ToolPayload): string | undefined {
+  if (payload.kind === 'custom') return undefined;
+  try {
+    const args: unknown = JSON.parse(payload.arguments);
+    return typeof args === 'object' && args !== null && 'cmd' in args ? String(args.cmd) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The calls of one turn: each starts the moment its item is recorded, and each gets exactly one output, whatever
+ * happens. Outputs are recorded as they come; the machine puts them into history in call order.
+ */
+import { Interrupted, type ToolCallItem, type ToolOutcome, type ToolOutputItem } from '../protocol/index.js';
+import type { OpenCall } from './machine.js';
+import type { TurnServices } from './services.js';
+
+/** How long a tool may take to end after an interrupt before it is given up. A process gets 2 s of grace inside it. */
+const ABORT_LIMIT_MS = 5_000;
+
+export class ToolCalls {
+  readonly #services: TurnServices;
+  readonly #signal: AbortSignal;
+  readonly #running = new Map<ToolCallItem, Promise<void>>();
+  #fatal: { reason: unknown } | undefined;
+
+  constructor(services: TurnServices, signal: AbortSignal) {
+    this.#services = services;
+    this.#signal = signal;
+  }
+
+  /** Starts a recorded call. Its failure, if the frame breaks, comes out of `settle`. */
+  start(call: ToolCallItem): void {
+    if (this.#running.has(call)) return;
+    this.#running.set(call, this.#run(call));
+  }
+
+  /** Waits for the given calls in order, starting those that nobody started (after a resume). */
+  async settle(calls: readonly OpenCall[]): Promise<void> {
+    for (const call of calls) this.start(call.item);
+    for (const call of calls) await this.#running.get(call.item);
+    if (this.#fatal) throw this.#fatal.reason;
+  }
+
+  async #run(call: ToolCallItem): Promise<void> {
+    const outcome = await this.#outcome(call);
+    await this.#services.log.append({ type: 'item.completed', item: outputItem(call, outcome) });
+  }
+
+  async #outcome(call: ToolCallItem): Promise<ToolOutcome> {
+    const run = this.#services.runToolCall(call, this.#signal);
+    try {
+      return await Promise.race([run, this.#gaveUp()]);
+    } catch (error) {
+      if (this.#signal.aborted) return { kind: 'aborted', text: abortText(this.#signal.reason) };
+      this.#fatal ??= { reason: error };
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind: 'failed', text: `${call.tool} failed: internal error: ${why}` };
+    }
+  }
+
+  /** Resolves some time after an interrupt, so that a tool that ignores it cannot hold the turn. */
+  #gaveUp(): Promise<ToolOutcome> {
+    return new Promise((resolve) => {
+      const giveUp = () => {
+        const timer = setTimeout(() => resolve({ kind: 'aborted', text: abortText(this.#signal.reason) }), ABORT_LIMIT_MS);
+        timer.unref();
+      };
+      if (this.#signal.aborted) giveUp();
+      else this.#signal.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+}
+
+/** The output's id comes from the call's, so that it is equal in every request. */
+export function outputItem(call: ToolCallItem, outcome: ToolOutcome): ToolOutputItem {
+  const prefix = call.payload.kind === 'function' ? 'fco' : 'ctco';
+  return { type: 'toolOutput', id: `${prefix}_${call.id}`, callId: call.callId, payloadKind: call.payload.kind, outcome };
+}
+
+function abortText(reason: unknown): string {
+  return reason instanceof Interrupted && reason.why !== 'user' ? `aborted: ${reason.why}` : 'aborted by user';
+}
