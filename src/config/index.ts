@@ -1,0 +1,13 @@
+export type { Config, SandboxExtras, ShellEnvironmentPolicy, WorkspaceWriteSettings } from './config.js';
+export type { Environment, Homes } from './homes.js';
+export { exists, findHomeFile, resolveHomes } from './homes.js';
+export type { ConfigLayer, LayerName, MergedConfig, Table } from './layers.js';
+export { originOf } from './layers.js';
+export type { ConfigRequest, LoadedConfig } from './load-config.js';
+export { loadConfig } from './load-config.js';
+export type { ProviderSettings } from './providers.js';
+export type { BuiltSandbox, SandboxChoice } from './sandbox-policy.js';
+export { buildSandboxPolicy } from './sandbox-policy.js';
+export { nearestWord } from './shape.js';
+export type { Project } from './trust.js';
+export { resolveTrust } from './trust.js';
