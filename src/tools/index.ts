@@ -1,0 +1,9 @@
+export type { DispatchServices, HookFacts, ToolHooks } from './dispatch.js';
+export { dispatch } from './dispatch.js';
+export { planTool } from './plan.js';
+export type { ToolAlias } from './registry.js';
+export { ToolRegistry } from './registry.js';
+export type { QuestionAsker } from './user-input.js';
+export { createUserInputTool } from './user-input.js';
+export { imageType, viewImageTool } from './view-image.js';
+export { webSearchSpec } from './web-search.js';
