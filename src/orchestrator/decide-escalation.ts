@@ -9,7 +9,9 @@ export interface EscalationFacts {
   readonly unsandboxedAllowed: boolean;
 }
 
-export type Escalation = { readonly kind: 'fail'; readonly why: string } | { readonly kind: 'retry'; readonly ask: true };
+export type Escalation =
+  | { readonly kind: 'fail'; readonly why: string }
+  | { readonly kind: 'retry'; readonly ask: true };
 
 /**
  * Codex 0.171: `never` and `on-request` do not ask for a second run, `untrusted` and granular `sandbox_approval` do.

@@ -66,7 +66,12 @@ async function obtainPermit<Args>(call: Call<Args>, requirement: Requirement): P
   }
 }
 
-function ask<Args>(call: Call<Args>, attempt: 1 | 2, requirement: NeedsApproval, cacheKeys: readonly string[]): Promise<Verdict> {
+function ask<Args>(
+  call: Call<Args>,
+  attempt: 1 | 2,
+  requirement: NeedsApproval,
+  cacheKeys: readonly string[],
+): Promise<Verdict> {
   const { context, services } = call;
   const question = {
     approvalId: services.ids.next('approval'),
@@ -82,7 +87,12 @@ function ask<Args>(call: Call<Args>, attempt: 1 | 2, requirement: NeedsApproval,
   return decideApproval(question, services.approvals, call.signal);
 }
 
-async function attempt<Args>(call: Call<Args>, number: 1 | 2, sandbox: SandboxPolicy, decision: Decision): Promise<ToolOutcome | SandboxDenial> {
+async function attempt<Args>(
+  call: Call<Args>,
+  number: 1 | 2,
+  sandbox: SandboxPolicy,
+  decision: Decision,
+): Promise<ToolOutcome | SandboxDenial> {
   const { tool, args, view, context, services, signal } = call;
   signal.throwIfAborted();
   const confined = sandbox.mode !== 'danger-full-access' && sandbox.mode !== 'external';
@@ -108,7 +118,11 @@ async function escalate<Args>(call: Call<Args>, denied: SandboxDenial): Promise<
   });
   if (escalation.kind === 'fail' || !call.services.approvals.asker) return denied.outcome;
   const evidence = denied.denial.evidence ? ` The sandbox stopped it: ${denied.denial.evidence}` : '';
-  const requirement: NeedsApproval = { kind: 'needsApproval', once: true, reason: `command failed; retry without sandbox?${evidence}` };
+  const requirement: NeedsApproval = {
+    kind: 'needsApproval',
+    once: true,
+    reason: `command failed; retry without sandbox?${evidence}`,
+  };
   const verdict = await ask(call, 2, requirement, []);
   if (verdict.kind === 'cancelled') return refusal(call, verdict);
   if (verdict.kind === 'rejected') return denied.outcome;
@@ -127,7 +141,12 @@ function refusal<Args>(call: Call<Args>, verdict: Exclude<Verdict, { kind: 'go' 
 }
 
 /** The model reads one plain sentence: the tool, that it was rejected, and why. Patches keep their recorded first words. */
-function rejected<Args>(call: Call<Args>, by: 'policy' | 'hook' | 'guardian' | 'user', reason: string, decision: Decision): ToolOutcome {
+function rejected<Args>(
+  call: Call<Args>,
+  by: 'policy' | 'hook' | 'guardian' | 'user',
+  reason: string,
+  decision: Decision,
+): ToolOutcome {
   const subject = call.tool.spec.name === 'apply_patch' ? 'patch' : call.tool.spec.name;
   return { kind: 'rejected', by, text: `${subject} rejected: ${reason}`, decision };
 }

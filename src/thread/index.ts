@@ -1,1 +1,5 @@
-export type { SteerRefusal, ThreadStatus } from './port.js';
+export type { Admission, SubmitOptions, Thread, ThreadStatus } from './port.js';
+export { closeCrash } from './resume.js';
+export type { ThreadServices } from './thread.js';
+export { LiveThread } from './thread.js';
+export { WaitingTable } from './waiting.js';

@@ -3,7 +3,13 @@
  * the orchestrator) → post-tool hook.
  */
 import type { GroupLock } from '../lib/index.js';
-import { type CallContext, type OrchestratorServices, RedirectedCall, runCall, type Tool } from '../orchestrator/index.js';
+import {
+  type CallContext,
+  type OrchestratorServices,
+  RedirectedCall,
+  runCall,
+  type Tool,
+} from '../orchestrator/index.js';
 import type { ToolCallItem, ToolOutcome, ToolPayload } from '../protocol/index.js';
 import { blockedByHook, outcomeOfError, unknownTool, wrongPayload } from './outcome.js';
 import type { ToolRegistry } from './registry.js';
@@ -27,7 +33,12 @@ export interface DispatchServices {
 }
 
 /** Rejects only when the frame broke or the turn was interrupted before the tool could say so itself. */
-export async function dispatch(call: ToolCallItem, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+export async function dispatch(
+  call: ToolCallItem,
+  context: CallContext,
+  services: DispatchServices,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const found = services.registry.find(flatName(call), call.payload);
   if (!found) return unknownTool(flatName(call));
   const { tool } = found;
@@ -41,7 +52,13 @@ export async function dispatch(call: ToolCallItem, context: CallContext, service
   return after?.replaceText === undefined ? outcome : { ...outcome, text: after.replaceText };
 }
 
-async function runGated(tool: Tool, payload: ToolPayload, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+async function runGated(
+  tool: Tool,
+  payload: ToolPayload,
+  context: CallContext,
+  services: DispatchServices,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   try {
     const args = await tool.parse(payload, context);
     if (args instanceof RedirectedCall) return await runRedirected(args, context, services, signal);
@@ -59,7 +76,12 @@ async function runGated(tool: Tool, payload: ToolPayload, context: CallContext, 
 }
 
 /** A call that turns out to be another tool's (a patch inside a shell script) runs as that tool. */
-async function runRedirected(to: RedirectedCall, context: CallContext, services: DispatchServices, signal: AbortSignal): Promise<ToolOutcome> {
+async function runRedirected(
+  to: RedirectedCall,
+  context: CallContext,
+  services: DispatchServices,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
   const found = services.registry.find(to.tool, to.payload);
   if (!found) return unknownTool(to.tool);
   const settings = to.cwd ? { ...context.settings, cwd: to.cwd } : context.settings;

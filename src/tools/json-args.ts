@@ -18,6 +18,7 @@ export function parseJsonArgs(payload: ToolPayload): Readonly<Record<string, unk
 export function requireString(args: Readonly<Record<string, unknown>>, field: string): string {
   const value = args[field];
   if (value === undefined) throw new ArgumentError(`failed to parse function arguments: missing field \`${field}\``);
-  if (typeof value !== 'string') throw new ArgumentError(`failed to parse function arguments: \`${field}\` must be a string`);
+  if (typeof value !== 'string')
+    throw new ArgumentError(`failed to parse function arguments: \`${field}\` must be a string`);
   return value;
 }

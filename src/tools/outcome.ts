@@ -10,8 +10,13 @@ export function unknownTool(name: string): ToolOutcome {
   return { kind: 'failed', text: `unsupported call: ${name}` };
 }
 
-export function wrongPayload(tool: string, accepts: readonly ToolPayload['kind'][], got: ToolPayload['kind']): ToolOutcome {
-  const form = (kind: ToolPayload['kind']) => (kind === 'function' ? 'a function call with JSON arguments' : 'a freeform call with plain text');
+export function wrongPayload(
+  tool: string,
+  accepts: readonly ToolPayload['kind'][],
+  got: ToolPayload['kind'],
+): ToolOutcome {
+  const form = (kind: ToolPayload['kind']) =>
+    kind === 'function' ? 'a function call with JSON arguments' : 'a freeform call with plain text';
   const text = `${tool} was called as ${form(got)}, but expects ${accepts.map(form).join(' or ')}. Call it again that way.`;
   return { kind: 'failed', text };
 }
@@ -28,7 +33,13 @@ export function blockedByHook(tool: string, reason: string, command: string | un
 export function outcomeOfError(tool: string, error: unknown): ToolOutcome | undefined {
   if (error instanceof ArgumentError) return { kind: 'failed', text: error.message };
   if (error instanceof TurnwrightError && error.code === 'TW_SANDBOX_UNAVAILABLE')
-    return { kind: 'rejected', by: 'sandbox', text: `${tool} rejected: ${error.message}`, decision: { by: 'policy', reason: error.message } };
-  if (error instanceof TurnwrightError && error.code !== 'TW_INTERNAL') return { kind: 'failed', text: `${tool} failed: ${error.message}` };
+    return {
+      kind: 'rejected',
+      by: 'sandbox',
+      text: `${tool} rejected: ${error.message}`,
+      decision: { by: 'policy', reason: error.message },
+    };
+  if (error instanceof TurnwrightError && error.code !== 'TW_INTERNAL')
+    return { kind: 'failed', text: `${tool} failed: ${error.message}` };
   return undefined;
 }

@@ -13,7 +13,8 @@ const STATUSES = ['pending', 'in_progress', 'completed'] as const;
 export const planTool: Tool<PlanArgs> = {
   spec: {
     name: 'update_plan',
-    description: 'Records the plan for a task that takes several steps, and how far it is. Keep at most one step in progress.',
+    description:
+      'Records the plan for a task that takes several steps, and how far it is. Keep at most one step in progress.',
     kind: {
       type: 'function',
       parameters: {
@@ -44,7 +45,8 @@ export const planTool: Tool<PlanArgs> = {
   escalation: { escalateOnFailure: false },
   parse(payload) {
     const args = parseJsonArgs(payload);
-    if (!Array.isArray(args['plan'])) throw new ArgumentError('failed to parse function arguments: missing field `plan`');
+    if (!Array.isArray(args['plan']))
+      throw new ArgumentError('failed to parse function arguments: missing field `plan`');
     const explanation = typeof args['explanation'] === 'string' ? { explanation: args['explanation'] } : {};
     return { steps: args['plan'].map(parseStep), ...explanation };
   },
@@ -58,8 +60,11 @@ export const planTool: Tool<PlanArgs> = {
 function parseStep(entry: unknown, index: number): PlanStep {
   const step = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {};
   const status = STATUSES.find((known) => known === step['status']);
-  if (typeof step['step'] !== 'string') throw new ArgumentError(`failed to parse function arguments: plan[${index}] has no \`step\` text`);
+  if (typeof step['step'] !== 'string')
+    throw new ArgumentError(`failed to parse function arguments: plan[${index}] has no \`step\` text`);
   if (!status)
-    throw new ArgumentError(`failed to parse function arguments: plan[${index}].status must be one of ${STATUSES.join(', ')}`);
+    throw new ArgumentError(
+      `failed to parse function arguments: plan[${index}].status must be one of ${STATUSES.join(', ')}`,
+    );
   return { step: step['step'], status };
 }

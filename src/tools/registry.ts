@@ -32,7 +32,9 @@ export class ToolRegistry {
 
   /** What the model is offered, in a fixed order so that requests share their prefix. */
   specs(capabilities: ModelCapabilities): readonly ToolSpec[] {
-    const own = [...this.#tools.values()].map((tool) => tool.spec).filter((spec) => spec.name !== 'view_image' || capabilities.images);
+    const own = [...this.#tools.values()]
+      .map((tool) => tool.spec)
+      .filter((spec) => spec.name !== 'view_image' || capabilities.images);
     return capabilities.hostedWebSearch ? [...own, ...this.#hosted] : own;
   }
 }

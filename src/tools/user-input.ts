@@ -5,7 +5,11 @@ import { parseJsonArgs } from './json-args.js';
 
 /** Puts questions to the person. Undefined answers: the question was dropped. */
 export interface QuestionAsker {
-  ask(callId: string, questions: readonly UserQuestion[], signal: AbortSignal): Promise<Readonly<Record<string, readonly string[]>> | undefined>;
+  ask(
+    callId: string,
+    questions: readonly UserQuestion[],
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, readonly string[]>> | undefined>;
 }
 
 /** Without an asker nobody is there, and the model is told so. */
@@ -22,7 +26,11 @@ export function createUserInputTool(asker: QuestionAsker | undefined): Tool<read
     parse: (payload) => parseQuestions(parseJsonArgs(payload)['questions']),
     view: () => ({ type: 'other', tool: 'request_user_input' }),
     async run(questions, _attempt, context, signal) {
-      if (!asker) return { kind: 'failed', text: 'request_user_input is unavailable in Default mode: nobody is attached who could answer' };
+      if (!asker)
+        return {
+          kind: 'failed',
+          text: 'request_user_input is unavailable in Default mode: nobody is attached who could answer',
+        };
       const answers = await asker.ask(context.callId, questions, signal);
       if (!answers) return { kind: 'failed', text: 'request_user_input was cancelled before an answer came' };
       const replies = Object.fromEntries(Object.entries(answers).map(([id, given]) => [id, { answers: given }]));
@@ -72,9 +80,15 @@ function parseQuestions(value: unknown): readonly UserQuestion[] {
   return value.map((entry: unknown, index) => {
     const q = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {};
     for (const field of ['id', 'header', 'question'])
-      if (typeof q[field] !== 'string') throw new ArgumentError(`failed to parse function arguments: questions[${index}] has no \`${field}\``);
+      if (typeof q[field] !== 'string')
+        throw new ArgumentError(`failed to parse function arguments: questions[${index}] has no \`${field}\``);
     const options = Array.isArray(q['options']) ? q['options'] : [];
-    return { id: String(q['id']), header: String(q['header']), question: String(q['question']), options: options.map(parseOption) };
+    return {
+      id: String(q['id']),
+      header: String(q['header']),
+      question: String(q['question']),
+      options: options.map(parseOption),
+    };
   });
 }
 

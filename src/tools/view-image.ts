@@ -11,7 +11,8 @@ const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 export const viewImageTool: Tool<{ path: string }> = {
   spec: {
     name: 'view_image',
-    description: 'Shows you a local image file (PNG, JPEG, GIF or WebP). Use it when a picture on disk matters for the task.',
+    description:
+      'Shows you a local image file (PNG, JPEG, GIF or WebP). Use it when a picture on disk matters for the task.',
     kind: {
       type: 'function',
       parameters: {
@@ -25,11 +26,17 @@ export const viewImageTool: Tool<{ path: string }> = {
   accepts: ['function'],
   gateGroup: 'shared',
   escalation: { escalateOnFailure: false },
-  parse: (payload, context) => ({ path: path.resolve(context.settings.cwd, requireString(parseJsonArgs(payload), 'path')) }),
+  parse: (payload, context) => ({
+    path: path.resolve(context.settings.cwd, requireString(parseJsonArgs(payload), 'path')),
+  }),
   view: (args) => ({ type: 'image', path: args.path }),
   requirement(args, context) {
-    const hidden = context.settings.sandbox.denyRead.find((denied) => args.path === denied || args.path.startsWith(`${denied}/`));
-    return hidden ? { kind: 'forbidden', reason: `reading \`${args.path}\` is denied by the sandbox policy` } : { kind: 'skip', bypassSandbox: false };
+    const hidden = context.settings.sandbox.denyRead.find(
+      (denied) => args.path === denied || args.path.startsWith(`${denied}/`),
+    );
+    return hidden
+      ? { kind: 'forbidden', reason: `reading \`${args.path}\` is denied by the sandbox policy` }
+      : { kind: 'skip', bypassSandbox: false };
   },
   run: (args) => readImage(args.path),
 };
@@ -39,11 +46,18 @@ async function readImage(file: string): Promise<ToolOutcome> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    return { kind: 'failed', text: `unable to locate image at \`${file}\`: ${error instanceof Error ? error.message : error}` };
+    return {
+      kind: 'failed',
+      text: `unable to locate image at \`${file}\`: ${error instanceof Error ? error.message : error}`,
+    };
   }
   const type = imageType(bytes);
   if (!type) return { kind: 'failed', text: 'unable to process image: invalid or unsupported image data' };
-  if (bytes.length > MAX_IMAGE_BYTES) return { kind: 'failed', text: `unable to process image: ${bytes.length} bytes is over the limit of ${MAX_IMAGE_BYTES}` };
+  if (bytes.length > MAX_IMAGE_BYTES)
+    return {
+      kind: 'failed',
+      text: `unable to process image: ${bytes.length} bytes is over the limit of ${MAX_IMAGE_BYTES}`,
+    };
   const url = `data:image/${type};base64,${bytes.toString('base64')}`;
   return { kind: 'ok', text: `image ${file}`, content: [{ type: 'image', url, detail: 'original' }] };
 }
@@ -53,6 +67,7 @@ export function imageType(bytes: Buffer): 'png' | 'jpeg' | 'gif' | 'webp' | unde
   if (bytes.subarray(0, 8).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))) return 'png';
   if (bytes.subarray(0, 3).equals(Buffer.from([0xff, 0xd8, 0xff]))) return 'jpeg';
   if (/^GIF8[79]a/.test(bytes.subarray(0, 6).toString('latin1'))) return 'gif';
-  if (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP') return 'webp';
+  if (bytes.subarray(0, 4).toString('latin1') === 'RIFF' && bytes.subarray(8, 12).toString('latin1') === 'WEBP')
+    return 'webp';
   return undefined;
 }

@@ -26,7 +26,12 @@ export async function driveTurn(services: TurnServices, signal: AbortSignal): Pr
   }
 }
 
-async function doStep(step: Exclude<Step, { do: 'end' }>, services: TurnServices, calls: ToolCalls, signal: AbortSignal): Promise<void> {
+async function doStep(
+  step: Exclude<Step, { do: 'end' }>,
+  services: TurnServices,
+  calls: ToolCalls,
+  signal: AbortSignal,
+): Promise<void> {
   switch (step.do) {
     case 'accept':
       return acceptInput(services);
@@ -37,7 +42,10 @@ async function doStep(step: Exclude<Step, { do: 'end' }>, services: TurnServices
     case 'stopHooks':
       return runStopHooks(services, signal);
     case 'wait':
-      throw new TurnwrightError('TW_INTERNAL', `a running turn found nothing to do in phase ${services.log.state.phase}`);
+      throw new TurnwrightError(
+        'TW_INTERNAL',
+        `a running turn found nothing to do in phase ${services.log.state.phase}`,
+      );
     default:
       return assertNever(step);
   }
@@ -60,7 +68,11 @@ async function prepareAndSample(services: TurnServices, calls: ToolCalls, signal
     if (services.input.size > 0) return; // it joins this attempt
   }
   const note = noteFor(before);
-  if (note) await services.log.append({ type: 'item.completed', item: contextItem(services.ids, 'developer', note.kind, note.text) });
+  if (note)
+    await services.log.append({
+      type: 'item.completed',
+      item: contextItem(services.ids, 'developer', note.kind, note.text),
+    });
   await sample(activeTurn(services), services, calls, signal);
 }
 
@@ -80,7 +92,10 @@ async function waitForRetry(ms: number, services: TurnServices, signal: AbortSig
 /** What the next request must tell the model about the one before it. */
 function noteFor(turn: ActiveTurn): { kind: 'retryNote' | 'continueNote'; text: string } | undefined {
   if (turn.wasTruncated)
-    return { kind: 'continueNote', text: 'Your last message was cut off by the output limit. Continue exactly where it stopped.' };
+    return {
+      kind: 'continueNote',
+      text: 'Your last message was cut off by the output limit. Continue exactly where it stopped.',
+    };
   if (turn.madeBeforeRetry.length === 0) return undefined;
   const list = turn.madeBeforeRetry.map((call) => `- ${call.tool} (${call.callId})`).join('\n');
   return {
@@ -111,7 +126,12 @@ async function endTurn(services: TurnServices, step: Extract<Step, { do: 'end' }
 }
 
 /** An interrupt, a spent time budget, or a bug: every call still gets its output before the turn ends. */
-async function endAbruptly(error: unknown, services: TurnServices, calls: ToolCalls, signal: AbortSignal): Promise<void> {
+async function endAbruptly(
+  error: unknown,
+  services: TurnServices,
+  calls: ToolCalls,
+  signal: AbortSignal,
+): Promise<void> {
   const { log } = services;
   const turnId = activeTurn(services).id;
   const why = signal.aborted && signal.reason instanceof Interrupted ? signal.reason.why : undefined;
@@ -122,7 +142,8 @@ async function endAbruptly(error: unknown, services: TurnServices, calls: ToolCa
     const failure = why ? timeBudgetFailure(activeTurn(services)) : failureOf(error);
     return log.append({ type: 'turn.ended', turnId, status: 'failed', error: failure, ...given });
   }
-  if (why === 'user') await log.append({ type: 'item.completed', item: contextItem(services.ids, 'user', 'turnAborted', TURN_ABORTED) });
+  if (why === 'user')
+    await log.append({ type: 'item.completed', item: contextItem(services.ids, 'user', 'turnAborted', TURN_ABORTED) });
   await log.append({ type: 'turn.ended', turnId, status: 'interrupted', reason: why, ...given });
 }
 
@@ -136,7 +157,10 @@ function pending(input: readonly (readonly UserInput[])[]): { pendingInput?: rea
 }
 
 function timeBudgetFailure(turn: ActiveTurn): ModelFailure {
-  return { kind: 'budget', message: `budget exhausted: the turn used its ${turn.settings.budget.maxWallMs} ms of wall time` };
+  return {
+    kind: 'budget',
+    message: `budget exhausted: the turn used its ${turn.settings.budget.maxWallMs} ms of wall time`,
+  };
 }
 
 function failureOf(error: unknown): ModelFailure {

@@ -34,7 +34,13 @@ export function decideFollowUp(result: SamplingResult, turn: FollowUpInput): Fol
   const same = { attempt: 0, retryDelayMs: 0, emptyFollowUps: 0, truncations: turn.truncations };
   if (!result.ok) {
     if (!result.willRetry) return { ...same, after: 'fail', failure: result.error };
-    return { ...same, after: 'retry', attempt: turn.attempt + 1, retryDelayMs: result.delayMs ?? 0, emptyFollowUps: turn.emptyFollowUps };
+    return {
+      ...same,
+      after: 'retry',
+      attempt: turn.attempt + 1,
+      retryDelayMs: result.delayMs ?? 0,
+      emptyFollowUps: turn.emptyFollowUps,
+    };
   }
   if ('cut' in result) return { ...same, after: 'next' };
   if ('truncated' in result) return followTruncation(result.reason, turn, same);

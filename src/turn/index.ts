@@ -6,4 +6,3 @@ export type { ActiveTurn, OpenCall, Phase, Step, ThreadState } from './machine.j
 export { apply, INITIAL_STATE, nextStep } from './machine.js';
 export type { PendingInput, RunToolCall, StopHooks, TurnServices } from './services.js';
 export { contextItem } from './services.js';
-export { outputItem } from './tool-calls.js';

@@ -86,6 +86,11 @@ export class ThreadLog {
     }
   }
 
+  /** Subscribers read what is queued, then throw. */
+  failSubscriptions(reason: unknown): void {
+    for (const queue of this.#subscribers) queue.fail(reason);
+  }
+
   endSubscriptions(): void {
     for (const queue of this.#subscribers) queue.end();
   }

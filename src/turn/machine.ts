@@ -71,6 +71,8 @@ export interface ActiveTurn {
 export interface ThreadState {
   readonly phase: Phase;
   readonly settings?: ThreadSettings;
+  /** Settings of the last turn, or the thread's own before the first. */
+  readonly lastSettings?: TurnSettings;
   readonly history: AppendList<Item>;
   readonly turn?: ActiveTurn;
   readonly usage: Usage;
@@ -95,9 +97,15 @@ const NOTHING_SAMPLED: SamplingFacts = { text: false, calls: 0 };
 export function apply(state: ThreadState, record: ThreadRecord): ThreadState {
   switch (record.type) {
     case 'thread.started':
-      return { ...state, settings: record.settings };
+      return { ...state, settings: record.settings, lastSettings: record.settings.turn };
     case 'turn.started':
-      return { ...state, phase: 'preparing', turnCount: state.turnCount + 1, turn: newTurn(record, state.usage) };
+      return {
+        ...state,
+        phase: 'preparing',
+        lastSettings: record.settings,
+        turnCount: state.turnCount + 1,
+        turn: newTurn(record, state.usage),
+      };
     case 'input.accepted':
       return acceptInput(state, record.item, record.via === 'start');
     case 'sampling.started':
@@ -176,12 +184,25 @@ function update(state: ThreadState, change: Partial<ActiveTurn>): ThreadState {
 
 function acceptInput(state: ThreadState, item: Item, opensTurn: boolean): ThreadState {
   const change = { canDrain: !opensTurn, attempt: 0, retryDelayMs: 0, stopHooksDone: false };
-  return { ...update(state, change), phase: state.turn ? 'preparing' : state.phase, history: state.history.append(item) };
+  return {
+    ...update(state, change),
+    phase: state.turn ? 'preparing' : state.phase,
+    history: state.history.append(item),
+  };
 }
 
 function samplingStarted(state: ThreadState, attempt: number): Partial<ActiveTurn> {
   const steps = (state.turn?.steps ?? 0) + (attempt === 0 ? 1 : 0);
-  return { steps, attempt, calls: [], sampled: NOTHING_SAMPLED, madeBeforeRetry: [], wasTruncated: false, after: 'next', stopHooksDone: false };
+  return {
+    steps,
+    attempt,
+    calls: [],
+    sampled: NOTHING_SAMPLED,
+    madeBeforeRetry: [],
+    wasTruncated: false,
+    after: 'next',
+    stopHooksDone: false,
+  };
 }
 
 function completeItem(state: ThreadState, item: Item): ThreadState {
@@ -220,7 +241,10 @@ function endSampling(state: ThreadState, result: SamplingResult): ThreadState {
   const decided = decideFollowUp(result, turn);
   const usage = 'usage' in result ? result.usage : undefined;
   const counted = usage ? { ...state, usage: addUsage(state.usage, usage), lastUsage: usage } : state;
-  return flushWhenComplete({ ...update(counted, { ...decided, wasTruncated: 'truncated' in result, canDrain: true }), phase: 'collecting' });
+  return flushWhenComplete({
+    ...update(counted, { ...decided, wasTruncated: 'truncated' in result, canDrain: true }),
+    phase: 'collecting',
+  });
 }
 
 /** Once the sampling is over and every call has its output, the outputs enter history in call order. */

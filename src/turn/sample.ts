@@ -15,9 +15,17 @@ const KEEP_CUT_WORDS = 3;
 /** Items the stream has begun and not finished, with the text shown so far. */
 type Unfinished = Map<string, { itemType: 'agentMessage' | 'reasoning' | 'toolCall'; text: string }>;
 
-type StreamEnd = { kind: 'result'; result: Extract<SamplingResult, { ok: true }> } | { kind: 'failure'; error: ModelFailure } | { kind: 'cut' };
+type StreamEnd =
+  | { kind: 'result'; result: Extract<SamplingResult, { ok: true }> }
+  | { kind: 'failure'; error: ModelFailure }
+  | { kind: 'cut' };
 
-export async function sample(turn: ActiveTurn, services: TurnServices, calls: ToolCalls, signal: AbortSignal): Promise<void> {
+export async function sample(
+  turn: ActiveTurn,
+  services: TurnServices,
+  calls: ToolCalls,
+  signal: AbortSignal,
+): Promise<void> {
   const { log } = services;
   await log.append({ type: 'sampling.started', attempt: turn.attempt });
   const unfinished: Unfinished = new Map();
@@ -57,15 +65,27 @@ async function readStream(
         return { kind: 'result', result: completed(event) };
       case 'incomplete':
         if (event.reason === 'max_output_tokens')
-          return { kind: 'result', result: { ok: true, truncated: true, reason: event.reason, ...(event.usage ? { usage: event.usage } : {}) } };
-        return { kind: 'failure', error: { kind: 'incomplete', message: `incomplete response returned, reason: ${event.reason}` } };
+          return {
+            kind: 'result',
+            result: { ok: true, truncated: true, reason: event.reason, ...(event.usage ? { usage: event.usage } : {}) },
+          };
+        return {
+          kind: 'failure',
+          error: { kind: 'incomplete', message: `incomplete response returned, reason: ${event.reason}` },
+        };
       case 'failed':
         return { kind: 'failure', error: event.error };
       default:
         showProgress(event, services, unfinished);
     }
   }
-  return { kind: 'failure', error: { kind: 'streamCut', message: 'stream disconnected before completion: stream closed before response.completed' } };
+  return {
+    kind: 'failure',
+    error: {
+      kind: 'streamCut',
+      message: 'stream disconnected before completion: stream closed before response.completed',
+    },
+  };
 }
 
 function completed(event: Extract<ModelEvent, { type: 'completed' }>): Extract<SamplingResult, { ok: true }> {
@@ -78,7 +98,12 @@ function completed(event: Extract<ModelEvent, { type: 'completed' }>): Extract<S
 }
 
 /** Records an item; a call is recorded before it starts. The same call twice in one response counts once. */
-async function takeItem(item: ModelItem, seen: ToolCallItem[], services: TurnServices, calls: ToolCalls): Promise<void> {
+async function takeItem(
+  item: ModelItem,
+  seen: ToolCallItem[],
+  services: TurnServices,
+  calls: ToolCalls,
+): Promise<void> {
   if (item.type === 'toolCall') {
     if (seen.some((earlier) => isSameCall(earlier, item))) return;
     seen.push(item);
@@ -91,11 +116,20 @@ function isSameCall(a: ToolCallItem, b: ToolCallItem): boolean {
   return a.callId === b.callId && a.tool === b.tool && JSON.stringify(a.payload) === JSON.stringify(b.payload);
 }
 
-function showProgress(event: Exclude<ModelEvent, { type: 'item' | 'completed' | 'incomplete' | 'failed' }>, services: TurnServices, unfinished: Unfinished): void {
+function showProgress(
+  event: Exclude<ModelEvent, { type: 'item' | 'completed' | 'incomplete' | 'failed' }>,
+  services: TurnServices,
+  unfinished: Unfinished,
+): void {
   switch (event.type) {
     case 'itemStarted':
       unfinished.set(event.itemId, { itemType: event.itemType, text: '' });
-      services.log.emit({ type: 'item.started', itemId: event.itemId, itemType: event.itemType, ...(event.tool ? { tool: event.tool } : {}) });
+      services.log.emit({
+        type: 'item.started',
+        itemId: event.itemId,
+        itemType: event.itemType,
+        ...(event.tool ? { tool: event.tool } : {}),
+      });
       break;
     case 'text': {
       const open = unfinished.get(event.itemId);
@@ -113,7 +147,10 @@ async function keepCutMessage(unfinished: Unfinished, services: TurnServices): P
   for (const [id, open] of unfinished) {
     if (open.itemType !== 'agentMessage' || open.text.trim().split(/\s+/).length <= KEEP_CUT_WORDS) continue;
     unfinished.delete(id);
-    await services.log.append({ type: 'item.completed', item: { type: 'agentMessage', id, text: open.text, incomplete: true } });
+    await services.log.append({
+      type: 'item.completed',
+      item: { type: 'agentMessage', id, text: open.text, incomplete: true },
+    });
   }
 }
 

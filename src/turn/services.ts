@@ -6,7 +6,10 @@ import type { ThreadLog } from './log.js';
 
 /** Stop hooks run when the model is done. `block` sends the text to the model and the turn goes on. */
 export interface StopHooks {
-  run(facts: { turnId: string; stopHookActive: boolean; lastMessage: string | undefined }, signal: AbortSignal): Promise<{ block?: string }>;
+  run(
+    facts: { turnId: string; stopHookActive: boolean; lastMessage: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{ block?: string }>;
 }
 
 /** Input accepted while the turn runs, waiting for the next request. */
@@ -41,6 +44,11 @@ export interface TurnServices {
 }
 
 /** A new item with an id of its own. */
-export function contextItem(ids: Ids, role: 'developer' | 'user', kind: Extract<Item, { type: 'context' }>['kind'], text: string): Item {
+export function contextItem(
+  ids: Ids,
+  role: 'developer' | 'user',
+  kind: Extract<Item, { type: 'context' }>['kind'],
+  text: string,
+): Item {
   return { type: 'context', id: ids.next('msg'), role, kind, text };
 }

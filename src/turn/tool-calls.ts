@@ -2,7 +2,8 @@
  * The calls of one turn: each starts the moment its item is recorded, and each gets exactly one output, whatever
  * happens. Outputs are recorded as they come; the machine puts them into history in call order.
  */
-import { Interrupted, type ToolCallItem, type ToolOutcome, type ToolOutputItem } from '../protocol/index.js';
+import { outputItem } from '../context/index.js';
+import { Interrupted, type ToolCallItem, type ToolOutcome } from '../protocol/index.js';
 import type { OpenCall } from './machine.js';
 import type { TurnServices } from './services.js';
 
@@ -54,19 +55,16 @@ export class ToolCalls {
   #gaveUp(): Promise<ToolOutcome> {
     return new Promise((resolve) => {
       const giveUp = () => {
-        const timer = setTimeout(() => resolve({ kind: 'aborted', text: abortText(this.#signal.reason) }), ABORT_LIMIT_MS);
+        const timer = setTimeout(
+          () => resolve({ kind: 'aborted', text: abortText(this.#signal.reason) }),
+          ABORT_LIMIT_MS,
+        );
         timer.unref();
       };
       if (this.#signal.aborted) giveUp();
       else this.#signal.addEventListener('abort', giveUp, { once: true });
     });
   }
-}
-
-/** The output's id comes from the call's, so that it is equal in every request. */
-export function outputItem(call: ToolCallItem, outcome: ToolOutcome): ToolOutputItem {
-  const prefix = call.payload.kind === 'function' ? 'fco' : 'ctco';
-  return { type: 'toolOutput', id: `${prefix}_${call.id}`, callId: call.callId, payloadKind: call.payload.kind, outcome };
 }
 
 function abortText(reason: unknown): string {

@@ -1,0 +1,137 @@
+/** `createEngine`: wires the ports. Everything a host may replace is an option here, and nothing else is a plugin system. */
+import type { PermissionHook } from '../approvals/index.js';
+import { type ContextOptions, prepareContext } from '../context/index.js';
+import { type Clock, type Ids, randomIds, systemClock } from '../lib/index.js';
+import type { ModelProvider } from '../model/index.js';
+import type { Tool } from '../orchestrator/index.js';
+import { type Amendment, type ThreadSettings, type TurnSettings, TurnwrightError } from '../protocol/index.js';
+import type { SandboxBackend } from '../sandbox/index.js';
+import type { EventStore } from '../store/index.js';
+import { closeCrash, LiveThread, type ThreadServices, WaitingTable } from '../thread/index.js';
+import type { ExecToolOptions } from '../tools/exec/index.js';
+import type { ToolHooks } from '../tools/index.js';
+import { type StopHooks, ThreadLog } from '../turn/index.js';
+import type { Engine, ResumeOptions, StartOptions } from './port.js';
+import { createToolset } from './toolset.js';
+import { VERSION } from './version.js';
+
+export interface EngineOptions {
+  readonly store: EventStore;
+  /** The provider for a turn. Called once per turn and once per tool list; return the same object for the same settings. */
+  provider(settings: TurnSettings): ModelProvider;
+  readonly backend: SandboxBackend;
+  readonly exec: ExecToolOptions;
+  readonly context: ContextOptions;
+  /** Somebody subscribes and answers approvals and questions. False: what would ask is refused, and says why. */
+  readonly interactive: boolean;
+  readonly updatePlan?: boolean;
+  readonly webSearch?: 'disabled' | 'cached' | 'live';
+  readonly extraTools?: readonly Tool[];
+  readonly toolHooks?: ToolHooks;
+  readonly stopHooks?: StopHooks;
+  readonly permissionHook?: PermissionHook;
+  learnAmendment?(amendment: Amendment): Promise<void>;
+  /** Consecutive stop-hook continuations without a tool call between them. Default 5. */
+  readonly maxStopContinuations?: number;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  random?(): number;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const clock = options.clock ?? systemClock;
+  const ids = options.ids ?? randomIds;
+  const threads = new Map<string, LiveThread>();
+
+  async function open(log: ThreadLog, settings: TurnSettings, start?: ThreadSettings): Promise<LiveThread> {
+    const waiting = new WaitingTable((record) => log.append(record));
+    const warned = new Set<string>();
+    const services: ThreadServices = {
+      log,
+      clock,
+      ids,
+      random: options.random ?? Math.random,
+      provider: options.provider,
+      prepare: (next) => prepare(options, log, next, clock, warned),
+      tools: createToolset(options, log, waiting, { clock, ids }),
+      maxStopContinuations: options.maxStopContinuations ?? 5,
+      close: async () => {
+        threads.delete(log.threadId);
+        await options.store.close(log.threadId);
+      },
+      ...(options.stopHooks ? { stopHooks: options.stopHooks } : {}),
+    };
+    const thread = new LiveThread(services, waiting, settings, start);
+    threads.set(thread.id, thread);
+    return thread;
+  }
+
+  return {
+    start({ settings, source, threadId = ids.next('thread') }: StartOptions) {
+      const start = { threadId, version: VERSION, turn: settings, source };
+      return open(new ThreadLog(threadId, options.store), settings, start);
+    },
+    async resume(threadId: string, { settings, continueTurn = false }: ResumeOptions = {}) {
+      const live = threads.get(threadId);
+      if (live) return live;
+      const log = await loadLog(threadId, options.store);
+      await closeCrash(log, ids, continueTurn);
+      const thread = await open(log, { ...lastSettings(log), ...settings });
+      if (continueTurn) thread.continueTurn();
+      return thread;
+    },
+    async fork(threadId: string, atSeq: number) {
+      const log = await copyPrefix(threadId, atSeq, ids.next('thread'), options.store);
+      await closeCrash(log, ids, false);
+      return open(log, lastSettings(log));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...threads.values()].map((thread) => thread[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** Context messages for the next turn, and warnings that were not shown yet. */
+async function prepare(
+  options: EngineOptions,
+  log: ThreadLog,
+  settings: TurnSettings,
+  clock: Clock,
+  warned: Set<string>,
+) {
+  const context = await prepareContext(log.state.history, settings, options.context, clock.nowMs());
+  const known = options.provider(settings).capabilities(settings.model).known;
+  const unknown = known
+    ? []
+    : [`model metadata for \`${settings.model}\` not found; using cautious defaults, which can make it work worse`];
+  const warnings = [...unknown, ...context.warnings].filter((warning) => !warned.has(warning));
+  for (const warning of warnings) warned.add(warning);
+  return { messages: context.messages, warnings };
+}
+
+async function loadLog(threadId: string, store: EventStore): Promise<ThreadLog> {
+  const log = new ThreadLog(threadId, store);
+  for await (const stored of store.load(threadId)) log.restore(stored);
+  return log;
+}
+
+async function copyPrefix(threadId: string, atSeq: number, forkId: string, store: EventStore): Promise<ThreadLog> {
+  const log = new ThreadLog(forkId, store);
+  for await (const { seq, record } of store.load(threadId)) {
+    if (seq > atSeq) break;
+    await log.append(
+      record.type === 'thread.started' ? { ...record, settings: { ...record.settings, threadId: forkId } } : record,
+    );
+  }
+  return log;
+}
+
+function lastSettings(log: ThreadLog): TurnSettings {
+  const settings = log.state.lastSettings;
+  if (!settings)
+    throw new TurnwrightError(
+      'TW_THREAD_CORRUPT',
+      `thread ${log.threadId} has no settings: its file does not begin with thread.started`,
+    );
+  return settings;
+}

@@ -1,0 +1,74 @@
+/** The tools of one thread, wired: registry, sharing gate, orchestrator, process table. */
+import { ApprovalCache, type ApprovalServices } from '../approvals/index.js';
+import { type Clock, GroupLock, type Ids } from '../lib/index.js';
+import type { CallContext, Tool } from '../orchestrator/index.js';
+import { ProcessTable } from '../process/index.js';
+import type { ToolCallItem, TurnSettings } from '../protocol/index.js';
+import type { ThreadServices, WaitingTable } from '../thread/index.js';
+import { createApplyPatchTool, interceptApplyPatch } from '../tools/apply-patch/index.js';
+import { createExecTools, execAliases } from '../tools/exec/index.js';
+import { createUserInputTool, dispatch, planTool, ToolRegistry, viewImageTool, webSearchSpec } from '../tools/index.js';
+import type { ThreadLog } from '../turn/index.js';
+import type { EngineOptions } from './create-engine.js';
+
+export function createToolset(
+  options: EngineOptions,
+  log: ThreadLog,
+  waiting: WaitingTable,
+  time: { clock: Clock; ids: Ids },
+): ThreadServices['tools'] {
+  const processes = new ProcessTable();
+  const registry = createRegistry(options, processes, waiting, time);
+  const gate = new GroupLock();
+  const approvals = approvalServices(options, waiting);
+  return {
+    specs: (settings) => registry.specs(options.provider(settings).capabilities(settings.model)),
+    runCall: (settings, turnId, cancelTurn) => (call, signal) => {
+      const orchestrator = { backend: options.backend, approvals, ids: time.ids, cancelTurn };
+      const services = { registry, gate, orchestrator, ...(options.toolHooks ? { hooks: options.toolHooks } : {}) };
+      return dispatch(call, callContext(call, turnId, settings, log), services, signal);
+    },
+    dispose: () => processes[Symbol.asyncDispose](),
+  };
+}
+
+function createRegistry(
+  options: EngineOptions,
+  processes: ProcessTable,
+  waiting: WaitingTable,
+  time: { clock: Clock; ids: Ids },
+): ToolRegistry {
+  const asker = options.interactive ? { ask: waiting.askQuestions.bind(waiting) } : undefined;
+  const tools = [
+    ...createExecTools({ ...options.exec, ...time, processes, interceptPatch: interceptApplyPatch }),
+    createApplyPatchTool(),
+    ...(options.updatePlan === false ? [] : [planTool]),
+    viewImageTool,
+    createUserInputTool(asker),
+    ...(options.extraTools ?? []),
+  ];
+  const hosted = options.webSearch && options.webSearch !== 'disabled' ? [webSearchSpec(options.webSearch)] : [];
+  return new ToolRegistry(tools as readonly Tool[], { aliases: execAliases, hosted });
+}
+
+function approvalServices(options: EngineOptions, waiting: WaitingTable): ApprovalServices {
+  return {
+    cache: new ApprovalCache(),
+    ...(options.interactive ? { asker: { ask: waiting.askApproval.bind(waiting) } } : {}),
+    ...(options.permissionHook ? { hook: options.permissionHook } : {}),
+    ...(options.learnAmendment ? { learn: options.learnAmendment } : {}),
+  };
+}
+
+function callContext(call: ToolCallItem, turnId: string, settings: TurnSettings, log: ThreadLog): CallContext {
+  return {
+    threadId: log.threadId,
+    turnId,
+    callId: call.callId,
+    tool: call.tool,
+    payloadKind: call.payload.kind,
+    settings,
+    emit: (delta) => log.emit(delta),
+    record: (record) => log.append(record),
+  };
+}
