@@ -1,0 +1,29 @@
+/** A tool made of a function, for tests and small embeddings. */
+import type { CallContext, Tool } from '../orchestrator/index.js';
+import type { Requirement, ToolOutcome } from '../protocol/index.js';
+
+export interface TestToolOptions {
+  readonly name: string;
+  readonly gateGroup?: string | null;
+  requirement?(args: Record<string, unknown>, context: CallContext): Requirement;
+  run(args: Record<string, unknown>, context: CallContext, signal: AbortSignal): Promise<ToolOutcome> | ToolOutcome;
+}
+
+export function testTool(options: TestToolOptions): Tool<Record<string, unknown>> {
+  return {
+    spec: {
+      name: options.name,
+      description: `${options.name} (test)`,
+      kind: { type: 'function', parameters: { type: 'object' } },
+    },
+    accepts: ['function'],
+    gateGroup: options.gateGroup === undefined ? 'shared' : options.gateGroup,
+    escalation: { escalateOnFailure: false },
+    parse: (payload) =>
+      JSON.parse(payload.kind === 'function' ? payload.arguments : payload.input) as Record<string, unknown>,
+    view: () => ({ type: 'other', tool: options.name }),
+    cacheKeys: (args) => [`${options.name} ${JSON.stringify(args)}`],
+    ...(options.requirement ? { requirement: options.requirement } : {}),
+    run: async (args, _attempt, context, signal) => options.run(args, context, signal),
+  };
+}
