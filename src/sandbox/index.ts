@@ -1,3 +1,6 @@
 export type { SandboxBackend } from './backend.js';
 export { createPlainBackend, createSandboxBackend, type SandboxBackendOptions } from './create.js';
 export { type DenialQuestion, detectDenial } from './denial.js';
+export { type InheritedRun, runInherited } from './launcher.js';
+export { type Machine, openMachine } from './machine.js';
+export { parsePolicyFile } from './policy-file.js';

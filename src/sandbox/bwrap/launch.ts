@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Claim, Claims, Placeholder } from '../claims.js';
+import { sandboxEnvironment } from '../environment.js';
 import { type FileView, resolvePath } from '../files.js';
 import { planSandbox, type SandboxPlan } from '../plan/plan.js';
 import type { ResolvedPolicy, SandboxHost } from '../plan/policy.js';
@@ -28,6 +29,8 @@ export interface Launch {
   readonly argv: readonly string[];
   /** Descriptors to pass as 3, 4, …; close them here once the child has started. */
   readonly fds: readonly number[];
+  /** Variables to set for the command, over the ones given. */
+  readonly env: Readonly<Record<string, string>>;
   readonly plan: SandboxPlan;
   /** Status so far; `childPid` is the pid (as seen from outside) of the sandbox's first process. */
   status(): LaunchStatus;
@@ -106,6 +109,7 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, plan: Sandbo
       ? ['/bin/sh', '-c', 'exec 3<"$0" 4>"$1"; shift; exec "$@"', filter, statusFile, ...command]
       : command,
     fds,
+    env: sandboxEnvironment('bwrap', policy.network),
     plan,
     status: () => readStatus(statusFd),
     started: () => fds.splice(0).forEach((fd) => void closeSync(fd)),

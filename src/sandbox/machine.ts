@@ -1,0 +1,90 @@
+/** What is known about this machine and shared by every run: state, claims, file view, and what bubblewrap can do. */
+import { homedir } from 'node:os';
+import { type SandboxPolicy, TurnwrightError } from '../protocol/index.js';
+import { findBwrap } from './bwrap/find.js';
+import type { LaunchContext } from './bwrap/launch.js';
+import { type BwrapProbe, probeBwrap } from './bwrap/probe.js';
+import { Claims } from './claims.js';
+import { createFileView, type FileView } from './files.js';
+import { type ResolvedPolicy, resolvePolicy, type SandboxHost } from './plan/policy.js';
+import { filterArch } from './seccomp/filter.js';
+import { openState, type SandboxState } from './state.js';
+
+export interface MachineOptions {
+  /** Where our own files live. Default: the user's state home. Processes over one workspace should share it. */
+  readonly stateDir?: string;
+  /** Directories with configuration, ours and the ecosystem's; never writable from inside. */
+  readonly configHomes?: readonly string[];
+  /** Where to look for `bwrap`. Default: `PATH` of this process. */
+  readonly searchPath?: string;
+  /** Directories in which a `bwrap` is not trusted: the workspace and the writable roots. */
+  readonly distrusted?: readonly string[];
+  /** Told once about anything weaker or left out: a degraded tier, a root that does not exist. */
+  readonly onNotice?: (notice: string) => void;
+}
+
+export interface Machine {
+  readonly host: SandboxHost;
+  readonly state: SandboxState;
+  readonly files: FileView;
+  readonly probe: BwrapProbe;
+  /** Undefined for the modes that wrap nothing. Each policy is resolved once: its roots stay where they were. */
+  resolve(policy: SandboxPolicy): ResolvedPolicy | undefined;
+  /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` when bubblewrap does not work here. */
+  bwrap(): LaunchContext;
+}
+
+export async function openMachine(options: MachineOptions = {}): Promise<Machine> {
+  const state = openState(options.stateDir);
+  const host = describeHost(state, options);
+  const files = createFileView();
+  const path = findBwrap(options.searchPath ?? process.env['PATH'] ?? '', options.distrusted ?? []);
+  const probe = await probeBwrap(path, state, host.uid);
+  const notice = options.onNotice ?? (() => undefined);
+  if (probe.ok) for (const weakness of probe.degraded) notice(`sandbox is degraded: ${weakness}`);
+  const claims = new Claims(state);
+  const resolved = new Map<string, ResolvedPolicy | undefined>();
+  return {
+    host,
+    state,
+    files,
+    probe,
+    resolve(policy) {
+      const key = JSON.stringify(policy);
+      if (resolved.has(key)) return resolved.get(key);
+      const found = resolvePolicy(policy, host, files);
+      for (const warning of found?.warnings ?? []) notice(warning);
+      resolved.set(key, found);
+      return found;
+    },
+    bwrap() {
+      const arch = filterArch(process.arch);
+      if (!probe.ok || arch === undefined) throw sandboxUnavailable(probe);
+      return { probe, arch, state, claims, host, files };
+    },
+  };
+}
+
+/** The one message for a machine that cannot enforce a policy: cause, fix, and the explicit ways out. */
+export function sandboxUnavailable(probe: BwrapProbe): TurnwrightError {
+  const failure = probe.ok
+    ? { what: `there is no filter for ${process.arch}`, fix: 'use x86_64 or arm64' }
+    : probe.failure;
+  return new TurnwrightError(
+    'TW_SANDBOX_UNAVAILABLE',
+    `no sandbox on this machine: ${failure.what}; ${failure.fix}. Until then a command can only run outside the ` +
+      'sandbox: approve it for this once, or set sandbox_mode = "danger-full-access"',
+    { facts: { ...(probe.ok ? {} : { cause: probe.failure.cause, stderr: probe.stderr }) } },
+  );
+}
+
+function describeHost(state: SandboxState, options: MachineOptions): SandboxHost {
+  const tmpdir = process.env['TMPDIR'];
+  return {
+    uid: process.getuid?.() ?? 0,
+    ...(tmpdir === undefined || tmpdir === '' ? {} : { tmpdir }),
+    home: homedir(),
+    stateDir: state.dir,
+    configHomes: options.configHomes ?? [],
+  };
+}
