@@ -55,7 +55,6 @@ async function readStream(
 ): Promise<StreamEnd> {
   const seen: ToolCallItem[] = [];
   for await (const event of services.provider.sample(buildRequest(turn, services), signal)) {
-    signal.throwIfAborted();
     switch (event.type) {
       case 'item':
         unfinished.delete(event.item.id);
@@ -78,6 +77,7 @@ async function readStream(
       default:
         showProgress(event, services, unfinished);
     }
+    signal.throwIfAborted(); // after the event in hand: what arrived complete is kept
   }
   return {
     kind: 'failure',

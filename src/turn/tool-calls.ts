@@ -24,7 +24,9 @@ export class ToolCalls {
   /** Starts a recorded call. Its failure, if the frame breaks, comes out of `settle`. */
   start(call: ToolCallItem): void {
     if (this.#running.has(call)) return;
-    this.#running.set(call, this.#run(call));
+    const run = this.#run(call);
+    run.catch(() => {}); // `settle` sees it; until then nobody awaits
+    this.#running.set(call, run);
   }
 
   /** Waits for the given calls in order, starting those that nobody started (after a resume). */
@@ -41,6 +43,7 @@ export class ToolCalls {
 
   async #outcome(call: ToolCallItem): Promise<ToolOutcome> {
     const run = this.#services.runToolCall(call, this.#signal);
+    run.catch(() => {}); // it may fail after it was given up
     try {
       return await Promise.race([run, this.#gaveUp()]);
     } catch (error) {

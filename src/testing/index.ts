@@ -1,0 +1,12 @@
+export { createMemoryStore } from '../store/index.js';
+export { countedIds } from './counted-ids.js';
+export type { FakeRun, FakeSandbox } from './fake-sandbox.js';
+export { fakeSandbox } from './fake-sandbox.js';
+export { ManualClock } from './manual-clock.js';
+export type { Part, ScriptedModel, ScriptedModelOptions } from './scripted-model.js';
+export { call, custom, done, response, say, scriptedModel, TEST_USAGE } from './scripted-model.js';
+export { testSettings } from './settings.js';
+export type { TestThread, TestThreadOptions } from './test-thread.js';
+export { startTestThread, text } from './test-thread.js';
+export type { TestToolOptions } from './test-tool.js';
+export { testTool } from './test-tool.js';
