@@ -1,0 +1,10 @@
+export { applyPlan } from './apply-plan.js';
+export type { ParsedPatch, PatchChunk, PatchHunk, PatchLine } from './parse-patch.js';
+export { parsePatch } from './parse-patch.js';
+export type { PatchProblem } from './patch-error.js';
+export { PatchError, renderPatchError } from './patch-error.js';
+export type { Entry, PatchFiles } from './patch-files.js';
+export type { HunkResult, PatchPlan, PatchStep } from './plan-patch.js';
+export { planPatch } from './plan-patch.js';
+export type { CommandIo } from './run-command.js';
+export { runApplyPatchCommand } from './run-command.js';
