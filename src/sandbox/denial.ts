@@ -107,6 +107,7 @@ function realWorld(policy: SandboxPolicy, cwd: string): DenialWorld {
     home: homedir(),
     stateDir: '/nonexistent/turnwright-state',
     configHomes: [],
+    socketPlaces: [],
   };
   let entries: ReturnType<typeof planSandbox>['entries'] | undefined;
   return {

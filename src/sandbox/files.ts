@@ -2,7 +2,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 
-export type EntryKind = 'dir' | 'file' | 'link' | 'other' | 'missing';
+export type EntryKind = 'dir' | 'file' | 'link' | 'socket' | 'other' | 'missing';
 
 export interface Listed {
   readonly name: string;
@@ -42,7 +42,7 @@ interface Listing {
   readonly entries: readonly Listed[];
 }
 
-const MAX_TEXT = 64 * 1024;
+const MAX_TEXT = 1024 * 1024;
 const MAX_LISTINGS = 20_000;
 /** File systems stamp in ticks: a listing made within this time of the directory's last change may be incomplete. */
 const RACY_MS = 50;
@@ -52,7 +52,7 @@ function kind(path: string): EntryKind {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return 'missing';
     if (found.isSymbolicLink()) return 'link';
-    return found.isDirectory() ? 'dir' : found.isFile() ? 'file' : 'other';
+    return found.isDirectory() ? 'dir' : found.isFile() ? 'file' : found.isSocket() ? 'socket' : 'other';
   } catch {
     return 'missing';
   }
@@ -74,8 +74,9 @@ function cachedList(listings: Map<string, Listing>, path: string): readonly List
 }
 
 function listed(entry: Dirent): Listed {
-  const kind = entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'dir' : entry.isFile() ? 'file' : 'other';
-  return { name: entry.name, kind };
+  const { name } = entry;
+  if (entry.isSymbolicLink()) return { name, kind: 'link' };
+  return { name, kind: entry.isDirectory() ? 'dir' : entry.isFile() ? 'file' : entry.isSocket() ? 'socket' : 'other' };
 }
 
 export interface Resolved {

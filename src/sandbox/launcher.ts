@@ -34,7 +34,7 @@ export async function runInherited(machine: Machine, argv: readonly string[], ru
     });
     return await statusOf(child, launch);
   } finally {
-    await launch.finish();
+    for (const { text } of await launch.finish()) run.onNotice?.(text);
   }
 }
 

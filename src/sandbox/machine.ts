@@ -86,5 +86,6 @@ function describeHost(state: SandboxState, options: MachineOptions): SandboxHost
     home: homedir(),
     stateDir: state.dir,
     configHomes: options.configHomes ?? [],
+    socketPlaces: ['XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'].flatMap((name) => process.env[name] || []),
   };
 }

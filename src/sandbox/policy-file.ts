@@ -43,7 +43,8 @@ function asTable(text: string): Table {
   } catch (error) {
     throw usage(`policy file: not valid JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage('policy file: expected an object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usage('policy file: expected an object');
   return value as Table;
 }
 

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Violation, verifyAfter } from '../after.js';
 import type { Claim, Claims, Placeholder } from '../claims.js';
 import { sandboxEnvironment } from '../environment.js';
 import { type FileView, resolvePath } from '../files.js';
@@ -36,8 +37,8 @@ export interface Launch {
   status(): LaunchStatus;
   /** Call when the child has started, or failed to. */
   started(): void;
-  /** Call when the child is gone. Gives stand-ins back. */
-  finish(): Promise<void>;
+  /** Call when the child is gone. Puts right what the command should not have done, gives stand-ins back. */
+  finish(): Promise<readonly Violation[]>;
 }
 
 export interface LaunchStatus {
@@ -117,7 +118,9 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, plan: Sandbo
       for (const fd of fds.splice(0)) closeSync(fd);
       closeSync(statusFd);
       if (request.tty) unlinkSync(statusFile);
+      const violations = verifyAfter(plan, context.files);
       await claim.release();
+      return violations;
     },
   };
 }

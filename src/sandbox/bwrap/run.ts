@@ -13,8 +13,11 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
     throw error;
   }
   launch.started();
+  const listeners: ((bytes: Buffer) => void)[] = [];
   const exited = inner.exited.then(async (exit) => {
-    await launch.finish();
+    for (const { text } of await launch.finish()) {
+      for (const listener of listeners) listener(Buffer.from(`sandbox: ${text}\n`));
+    }
     return exit;
   });
   // `exited` has its own readers; this keeps a failure from being reported as unhandled before they come.
@@ -26,7 +29,10 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
   };
   return {
     pid: inner.pid,
-    onOutput: (listener) => inner.onOutput(listener),
+    onOutput(listener) {
+      listeners.push(listener);
+      inner.onOutput(listener);
+    },
     exited,
     canWrite: inner.canWrite,
     write: (text) => inner.write(text),

@@ -18,6 +18,8 @@ export interface SandboxHost {
   readonly stateDir: string;
   /** Config homes (ours and those of the ecosystem); never writable from inside. */
   readonly configHomes: readonly string[];
+  /** Where services of this user keep their sockets: `$XDG_RUNTIME_DIR`, `$SSH_AUTH_SOCK`. */
+  readonly socketPlaces: readonly string[];
 }
 
 export interface ResolvedPolicy {

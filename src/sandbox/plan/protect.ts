@@ -26,15 +26,16 @@ export function protectRoots(policy: ResolvedPolicy, host: SandboxHost, files: F
     if (looksLikeBareRepository(files, root)) {
       for (const name of BARE_TRUSTED_NAMES) protectPath(found, files, join(root, name), { missing: 'dir' });
     }
-    for (const repository of nestedRepositories(files, root)) {
-      protectRepository(found, files, repository, policy, 'nested');
-    }
+    const { repositories, sockets } = walkRoot(files, root);
+    for (const repository of repositories) protectRepository(found, files, repository, policy, 'nested');
+    if (policy.unixSockets === 'private') hidePaths(found, files, sockets);
   }
   if (policy.roots.some((root) => isWithin(host.home, root))) {
     for (const name of HOME_NAMES) protectPath(found, files, join(host.home, name));
   }
   for (const place of [host.stateDir, ...host.configHomes]) protectPath(found, files, place);
   for (const path of policy.readOnly) protectPath(found, files, path, { missing: 'dir' });
+  if (policy.unixSockets === 'private') hideHostSockets(found, policy, host, files);
   if (policy.roots.includes('/tmp')) hidePrivateTmp(found, policy, files);
   return found;
 }
@@ -42,24 +43,33 @@ export function protectRoots(policy: ResolvedPolicy, host: SandboxHost, files: F
 const WALK_DEPTH = 3;
 const WALK_ENTRIES = 4000;
 
-/** `.git` entries below `root`, to a depth of 3 directories and at most 4000 entries looked at; nearest first. */
-export function nestedRepositories(files: FileView, root: string): string[] {
-  const found: string[] = [];
+export interface Walked {
+  /** `.git` entries, the root's own left out; nearest first. */
+  readonly repositories: readonly string[];
+  readonly sockets: readonly string[];
+}
+
+/** Looks below `root`, to a depth of 3 directories and at most 4000 entries. Links are not followed. */
+export function walkRoot(files: FileView, root: string): Walked {
+  const repositories: string[] = [];
+  const sockets: string[] = [];
   let left = WALK_ENTRIES;
   let level = [root];
   for (let below = 0; below <= WALK_DEPTH && level.length > 0; below++) {
     const next: string[] = [];
     for (const directory of level) {
       for (const { name, kind } of files.list(directory)) {
-        if (left-- <= 0) return found;
-        if (name === '.git') {
-          if (directory !== root) found.push(join(directory, name));
-        } else if (kind === 'dir' && !SKIPPED_DIRECTORIES.has(name)) next.push(join(directory, name));
+        if (left-- <= 0) return { repositories, sockets };
+        const path = join(directory, name);
+        if (kind === 'socket') sockets.push(path);
+        else if (name !== '.git') {
+          if (kind === 'dir' && !SKIPPED_DIRECTORIES.has(name)) next.push(path);
+        } else if (directory !== root) repositories.push(path);
       }
     }
     level = next;
   }
-  return found;
+  return { repositories, sockets };
 }
 
 function hidePrivateTmp(found: Protection, policy: ResolvedPolicy, files: FileView): void {
@@ -74,16 +84,30 @@ function hidePrivateTmp(found: Protection, policy: ResolvedPolicy, files: FileVi
 /** Hides every path or glob of `denyRead`, by its real place. */
 export function hideDenied(found: Protection, policy: ResolvedPolicy, files: FileView): void {
   for (const pattern of policy.denyRead) {
-    const paths = /[*?[]/.test(pattern) ? expandGlob(files, pattern) : [pattern];
-    for (const path of paths) {
-      const { path: place, links } = resolvePath(files, path);
-      found.links.push(...links);
-      const kind = files.kind(place);
-      if (kind !== 'missing') {
-        found.entries.push({ path: place, access: 'deny', shape: kind === 'dir' ? 'dir' : 'file' });
-      }
-    }
+    hidePaths(found, files, /[*?[]/.test(pattern) ? expandGlob(files, pattern) : [pattern]);
   }
+}
+
+function hidePaths(found: Protection, files: FileView, paths: readonly string[]): void {
+  for (const path of paths) {
+    const { path: place, links } = resolvePath(files, path);
+    found.links.push(...links);
+    const kind = files.kind(place);
+    if (kind === 'missing') continue;
+    found.entries.push({ path: place, access: 'deny', shape: kind === 'dir' ? 'dir' : 'file' });
+  }
+}
+
+/**
+ * The sockets of the user's other programs: those the kernel lists, and the places where services keep theirs. Best
+ * effort: one that is made later, or was bound in another network namespace elsewhere, is missed.
+ */
+function hideHostSockets(found: Protection, policy: ResolvedPolicy, host: SandboxHost, files: FileView): void {
+  const listed = (files.text('/proc/net/unix') ?? '').split('\n').map((line) => /\s(\/\S.*)$/.exec(line)?.[1] ?? '');
+  const sockets = listed.filter((path) => path !== '' && files.kind(resolvePath(files, path).path) === 'socket');
+  // With the full network, name resolution may need files of /run; only its sockets are hidden then.
+  const places = policy.network.kind === 'full' ? host.socketPlaces : ['/run', '/var/run', ...host.socketPlaces];
+  hidePaths(found, files, [...new Set([...sockets, ...places])]);
 }
 
 const GLOB_ENTRIES = 50_000;
