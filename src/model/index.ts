@@ -1,1 +1,14 @@
+export { BUILT_IN_PROVIDER_IDS, builtInProvider, OPENAI_KEY_VARIABLES } from './built-in.js';
+export type { ModelTraits } from './catalogue.js';
+export { lookUpModel } from './catalogue.js';
 export type { ModelCapabilities, ModelEvent, ModelItem, ModelProvider, ModelRequest, ToolSpec } from './port.js';
+export type { ProviderConfig, ProviderDeps, WireApi } from './provider.js';
+export { createProvider } from './provider.js';
+export type { RetryPlan } from './retry.js';
+export { MAX_SERVER_DELAY_MS, planRetry } from './retry.js';
+export type { Script, ScriptEvent, ScriptStep } from './script.js';
+export { loadScript, parseScript } from './script.js';
+export type { RecordedRequest, ScriptServer } from './script-server.js';
+export { serveScript } from './script-server.js';
+export type { ScriptedOptions, ScriptedProvider } from './scripted-provider.js';
+export { createScriptedProvider } from './scripted-provider.js';

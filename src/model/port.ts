@@ -41,6 +41,8 @@ export interface ModelRequest {
   readonly reasoningSummary?: string;
   readonly verbosity?: string;
   readonly outputSchema?: unknown;
+  /** Whether the provider must enforce the schema. Default true. */
+  readonly outputSchemaStrict?: boolean;
   /** Thread id: lets the provider keep its prompt cache. */
   readonly cacheKey: string;
   readonly metadata: Readonly<Record<string, string>>;
@@ -55,7 +57,14 @@ export type ModelEvent =
       readonly tool?: string;
     }
   | { readonly type: 'text'; readonly itemId: string; readonly text: string }
-  | { readonly type: 'reasoning'; readonly itemId: string; readonly part: number; readonly text: string }
+  /** `raw`: the reasoning itself, not its summary. `part` numbers the pieces of either. */
+  | {
+      readonly type: 'reasoning';
+      readonly itemId: string;
+      readonly part: number;
+      readonly text: string;
+      readonly raw?: true;
+    }
   | { readonly type: 'arguments'; readonly itemId: string; readonly text: string }
   | { readonly type: 'item'; readonly item: ModelItem }
   /** The response is complete. Anything after it is ignored. */
