@@ -1,6 +1,6 @@
 /** A tool made of a function, for tests and small embeddings. */
-import type { CallContext, Tool } from '../orchestrator/index.js';
-import type { Requirement, ToolOutcome } from '../protocol/index.js';
+import { ArgumentError, type CallContext, type Tool } from '../orchestrator/index.js';
+import type { Requirement, ToolOutcome, ToolPayload } from '../protocol/index.js';
 
 export interface TestToolOptions {
   readonly name: string;
@@ -26,4 +26,12 @@ export function testTool(options: TestToolOptions): Tool<Record<string, unknown>
     ...(options.requirement ? { requirement: options.requirement } : {}),
     run: async (args, _attempt, context, signal) => options.run(args, context, signal),
   };
+}
+
+function parseArgs(payload: ToolPayload): Record<string, unknown> {
+  try {
+    return JSON.parse(payload.kind === 'function' ? payload.arguments : payload.input) as Record<string, unknown>;
+  } catch (error) {
+    throw new ArgumentError(`failed to parse function arguments: ${error instanceof Error ? error.message : error}`);
+  }
 }

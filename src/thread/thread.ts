@@ -2,6 +2,7 @@
  * A live thread: decides whether input starts or steers, owns the one active turn, and hands out events.
  * Submissions are served one at a time in order; interrupts and answers are not held up by them.
  */
+import { setMaxListeners } from 'node:events';
 import type { PreparedContext } from '../context/index.js';
 import type { Clock, Ids } from '../lib/index.js';
 import type { ModelProvider, ToolSpec } from '../model/index.js';
@@ -68,6 +69,7 @@ export class LiveThread implements Thread {
   #unrecordedStart: ThreadSettings | undefined;
   #active: Active | undefined;
   #failure: unknown;
+  #closed = false;
   #submissions: Promise<unknown> = Promise.resolve();
 
   constructor(services: ThreadServices, waiting: WaitingTable, settings: TurnSettings, start?: ThreadSettings) {
@@ -87,6 +89,8 @@ export class LiveThread implements Thread {
   }
 
   submit(input: readonly UserInput[], options: SubmitOptions = {}): Promise<Admission> {
+    if (this.#closed)
+      return Promise.reject(new TurnwrightError('TW_USAGE', `thread ${this.id} is closed; resume it first`));
     const admission = this.#submissions.then(() => this.#admit(input, options));
     this.#submissions = admission.catch(() => {}); // its own caller sees the failure
     return admission;
@@ -161,6 +165,7 @@ export class LiveThread implements Thread {
 
   #drive(turnId: string, kind: TurnKind, settings: TurnSettings): void {
     const controller = new AbortController();
+    setMaxListeners(0, controller.signal); // one listener a running call
     const inbox = new Inbox();
     const { log, clock, ids, stopHooks, tools } = this.#services;
     const ended = new AbortController();
@@ -221,6 +226,7 @@ export class LiveThread implements Thread {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     await this.#submissions;
     if (this.#active) await this.interrupt(this.#active.turnId, 'shutdown');
     await this.#services.tools.dispose();

@@ -44,30 +44,38 @@ export class ToolCalls {
   async #outcome(call: ToolCallItem): Promise<ToolOutcome> {
     const run = this.#services.runToolCall(call, this.#signal);
     run.catch(() => {}); // it may fail after it was given up
+    const limit = abortLimit(this.#signal);
     try {
-      return await Promise.race([run, this.#gaveUp()]);
+      return await Promise.race([run, limit.reached]);
     } catch (error) {
       if (this.#signal.aborted) return { kind: 'aborted', text: abortText(this.#signal.reason) };
       this.#fatal ??= { reason: error };
       const why = error instanceof Error ? error.message : String(error);
       return { kind: 'failed', text: `${call.tool} failed: internal error: ${why}` };
+    } finally {
+      limit.cancel();
     }
   }
+}
 
-  /** Resolves some time after an interrupt, so that a tool that ignores it cannot hold the turn. */
-  #gaveUp(): Promise<ToolOutcome> {
-    return new Promise((resolve) => {
-      const giveUp = () => {
-        const timer = setTimeout(
-          () => resolve({ kind: 'aborted', text: abortText(this.#signal.reason) }),
-          ABORT_LIMIT_MS,
-        );
-        timer.unref();
-      };
-      if (this.#signal.aborted) giveUp();
-      else this.#signal.addEventListener('abort', giveUp, { once: true });
-    });
-  }
+/** Resolves some time after an interrupt, so that a tool that ignores it cannot hold the turn. */
+function abortLimit(signal: AbortSignal): { reached: Promise<ToolOutcome>; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let start = () => {};
+  const reached = new Promise<ToolOutcome>((resolve) => {
+    start = () => {
+      timer = setTimeout(() => resolve({ kind: 'aborted', text: abortText(signal.reason) }), ABORT_LIMIT_MS);
+    };
+  });
+  if (signal.aborted) start();
+  else signal.addEventListener('abort', start, { once: true });
+  return {
+    reached,
+    cancel() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', start);
+    },
+  };
 }
 
 function abortText(reason: unknown): string {
