@@ -2,6 +2,11 @@
 import type { RunningProcess, SpawnOptions } from '../process/index.js';
 import type { SandboxPolicy } from '../protocol/index.js';
 
+export interface SandboxedProcess extends RunningProcess {
+  /** Hosts (`name:port`) that the network proxy refused to this command so far, each once. For `detectDenial`. */
+  refusedHosts?(): readonly string[];
+}
+
 export interface SandboxBackend {
   /** `bwrap`, `landlock`, `none` … — recorded with every call. */
   readonly name: string;
@@ -13,5 +18,5 @@ export interface SandboxBackend {
     argv: readonly string[],
     options: SpawnOptions & { readonly policy: SandboxPolicy },
     signal: AbortSignal,
-  ): Promise<RunningProcess>;
+  ): Promise<SandboxedProcess>;
 }

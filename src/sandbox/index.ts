@@ -1,6 +1,7 @@
-export type { SandboxBackend } from './backend.js';
+export type { SandboxBackend, SandboxedProcess } from './backend.js';
 export { createPlainBackend, createSandboxBackend, type SandboxBackendOptions } from './create.js';
 export { type DenialQuestion, detectDenial } from './denial.js';
 export { type InheritedRun, runInherited } from './launcher.js';
 export { type Machine, openMachine } from './machine.js';
+export type { AuditRecord, NetworkAnswer, NetworkAsker, NetworkQuestion } from './network/gate.js';
 export { parsePolicyFile } from './policy-file.js';

@@ -10,6 +10,8 @@ import { type Violation, verifyAfter } from '../after.js';
 import type { Claim, Claims, Placeholder } from '../claims.js';
 import { sandboxEnvironment } from '../environment.js';
 import { type FileView, resolvePath } from '../files.js';
+import type { ProxiedPolicy } from '../network/decide.js';
+import type { NetworkSession } from '../network/session.js';
 import { planSandbox, type SandboxPlan } from '../plan/plan.js';
 import type { ResolvedPolicy, SandboxHost } from '../plan/policy.js';
 import { buildFilter, type FilterArch } from '../seccomp/filter.js';
@@ -24,6 +26,8 @@ export interface LaunchContext {
   readonly claims: Claims;
   readonly host: SandboxHost;
   readonly files: FileView;
+  /** The session namespace for a policy with a list of hosts. */
+  network(policy: ProxiedPolicy): Promise<NetworkSession>;
 }
 
 export interface Launch {
@@ -35,6 +39,8 @@ export interface Launch {
   readonly plan: SandboxPlan;
   /** Status so far; `childPid` is the pid (as seen from outside) of the sandbox's first process. */
   status(): LaunchStatus;
+  /** Hosts the proxy refused to this command, oldest first. */
+  refusedHosts(): readonly string[];
   /** Call when the child has started, or failed to. */
   started(): void;
   /** Call when the child is gone. Puts right what the command should not have done, gives stand-ins back. */
@@ -56,12 +62,13 @@ export interface LaunchRequest {
 
 export async function prepareLaunch(context: LaunchContext, request: LaunchRequest): Promise<Launch> {
   const { policy } = request;
+  const session = policy.network.kind === 'proxied' ? await context.network(policy.network) : undefined;
   const { result: plan, claim } = await context.claims.acquire(context.files, (files) => {
     const result = planSandbox(policy, request.cwd, context.host, files);
     return { result, needs: placeholdersOf(result) };
   });
   try {
-    return openLaunch(context, request, plan, claim);
+    return openLaunch(context, request, { plan, claim, session });
   } catch (error) {
     await claim.release();
     throw error;
@@ -74,9 +81,16 @@ function placeholdersOf(plan: SandboxPlan): Placeholder[] {
   );
 }
 
-function openLaunch(context: LaunchContext, request: LaunchRequest, plan: SandboxPlan, claim: Claim): Launch {
+interface Prepared {
+  readonly plan: SandboxPlan;
+  readonly claim: Claim;
+  readonly session: NetworkSession | undefined;
+}
+
+function openLaunch(context: LaunchContext, request: LaunchRequest, prepared: Prepared): Launch {
   const { probe, state } = context;
   const { policy } = request;
+  const { plan, claim, session } = prepared;
   const isolated = policy.network.kind !== 'full';
   const filter = filterFile(
     state,
@@ -94,7 +108,7 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, plan: Sandbo
       entries: plan.entries.map((entry) => (entry.placeholder === undefined ? entry : { ...entry, optional: true })),
       cwd: resolvePath(context.files, request.cwd).path,
       tty: request.tty,
-      unshareNetwork: isolated && probe.networkNamespace,
+      unshareNetwork: policy.network.kind === 'off' && probe.networkNamespace,
       seccompFd: 3,
       statusFd: 4,
       deniedFile: state.deniedFile,
@@ -102,7 +116,8 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, plan: Sandbo
     },
     request.argv,
   );
-  const command = [probe.path, ...arguments_];
+  const command = [...(session?.join ?? []), probe.path, ...arguments_];
+  const ticket = session?.admit(request.argv.join(' ').slice(0, 500));
   const fds = request.tty ? [] : [openSync(filter, 'r'), openSync(statusFile, 'w')];
   if (!request.tty) unlinkSync(statusFile);
   return {
@@ -110,14 +125,16 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, plan: Sandbo
       ? ['/bin/sh', '-c', 'exec 3<"$0" 4>"$1"; shift; exec "$@"', filter, statusFile, ...command]
       : command,
     fds,
-    env: sandboxEnvironment('bwrap', policy.network),
+    env: { ...ticket?.env, ...sandboxEnvironment('bwrap', policy.network) },
     plan,
     status: () => readStatus(statusFd),
+    refusedHosts: () => ticket?.refusedHosts() ?? [],
     started: () => fds.splice(0).forEach((fd) => void closeSync(fd)),
     async finish() {
       for (const fd of fds.splice(0)) closeSync(fd);
       closeSync(statusFd);
       if (request.tty) unlinkSync(statusFile);
+      ticket?.release();
       const violations = verifyAfter(plan, context.files);
       await claim.release();
       return violations;

@@ -1,9 +1,10 @@
 /** A launch as a running process: signals reach the command, not the sandbox around it; the end waits for the clean-up. */
 import type { RunningProcess, SpawnOptions } from '../../process/index.js';
+import type { SandboxedProcess } from '../backend.js';
 import { spawnWithPipes } from '../spawn-pipes.js';
 import type { Launch } from './launch.js';
 
-export async function startLaunch(launch: Launch, options: SpawnOptions): Promise<RunningProcess> {
+export async function startLaunch(launch: Launch, options: SpawnOptions): Promise<SandboxedProcess> {
   const env = { ...options.env, ...launch.env };
   let inner: RunningProcess;
   try {
@@ -15,8 +16,10 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
   launch.started();
   const listeners: ((bytes: Buffer) => void)[] = [];
   const exited = inner.exited.then(async (exit) => {
-    for (const { text } of await launch.finish()) {
-      for (const listener of listeners) listener(Buffer.from(`sandbox: ${text}\n`));
+    const refused = launch.refusedHosts().map((host) => `network access to ${host} was refused`);
+    const violations = (await launch.finish()).map(({ text }) => text);
+    for (const note of [...refused, ...violations]) {
+      for (const listener of listeners) listener(Buffer.from(`sandbox: ${note}\n`));
     }
     return exit;
   });
@@ -34,6 +37,7 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
       inner.onOutput(listener);
     },
     exited,
+    refusedHosts: () => launch.refusedHosts(),
     canWrite: inner.canWrite,
     write: (text) => inner.write(text),
     kill,
