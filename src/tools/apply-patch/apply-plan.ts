@@ -1,4 +1,5 @@
 /** Writes a plan: all of it, or nothing. */
+import type { ParsedPatch } from './parse-patch.js';
 import { PatchError } from './patch-error.js';
 import { withPathLocks } from './path-locks.js';
 import { type PatchPlan, type PatchStep, planPatch } from './plan-patch.js';
@@ -7,35 +8,52 @@ import { type StagedStep, type StageStep, stageStep } from './stage-step.js';
 /** How often a plan is made anew when files change under it. Only other processes can do that while we hold the locks. */
 const MAX_PLANS = 4;
 
+/** A patch whose targets were judged. `plan` is what it came to when it was checked. */
+export interface CheckedPatch {
+  readonly patch: ParsedPatch;
+  readonly cwd: string;
+  readonly targets: readonly string[];
+  readonly plan?: PatchPlan;
+}
+
 /**
- * Holds the plan's targets, checks that they are still what the plan was made from (else plans again: chunks are found
- * by their text, so an edit elsewhere in the file is no conflict), then writes. Returns the plan that was carried out.
+ * Holds the targets, checks that the files are still what the plan was made from (else plans again: chunks are found by
+ * their text, so an edit elsewhere in a file is no conflict), then writes. Returns the plan that was carried out.
  * @throws PatchError when the patch does not fit any more, leads to other files by now, or the system refuses; then
  * every file is as it was.
  */
-export function applyPlan(plan: PatchPlan, signal: AbortSignal, stage: StageStep = stageStep): Promise<PatchPlan> {
-  return withPathLocks(plan.targets, signal, async () => {
-    let current = plan;
+export function applyPatch(
+  checked: CheckedPatch,
+  signal: AbortSignal,
+  stage: StageStep = stageStep,
+): Promise<PatchPlan> {
+  return withPathLocks(checked.targets, signal, async () => {
+    let plan = checked.plan ?? (await replan(checked));
     for (let tries = 1; ; tries++) {
       try {
-        await commitSteps(current.steps, stage);
-        return current;
+        await commitSteps(plan.steps, stage);
+        return plan;
       } catch (error) {
         if (!(error instanceof PatchError) || error.problem.kind !== 'stale' || tries === MAX_PLANS) throw error;
-        current = await replan(plan);
+        plan = await replan(checked);
       }
     }
   });
 }
 
-async function replan(plan: PatchPlan): Promise<PatchPlan> {
-  const again = await planPatch(plan.patch, plan.cwd);
-  const moved = again.targets.find((path, index) => path !== plan.targets[index]);
-  if (moved === undefined && again.targets.length === plan.targets.length) return again;
-  const path = moved ?? plan.cwd;
+/** `applyPatch` for a plan as it comes from `planPatch`. */
+export function applyPlan(plan: PatchPlan, signal: AbortSignal, stage: StageStep = stageStep): Promise<PatchPlan> {
+  return applyPatch({ patch: plan.patch, cwd: plan.cwd, targets: plan.targets, plan }, signal, stage);
+}
+
+async function replan({ patch, cwd, targets }: CheckedPatch): Promise<PatchPlan> {
+  const again = await planPatch(patch, cwd);
+  const known = new Set(targets);
+  const other = again.targets.find((path) => !known.has(path));
+  if (other === undefined) return again;
   throw new PatchError(
-    { kind: 'stale', path },
-    `the patch leads to other files than when it was checked (${path}); nothing was written`,
+    { kind: 'stale', path: other },
+    `the patch leads to ${other} now, which is not what was checked before; nothing was written`,
   );
 }
 
@@ -63,7 +81,7 @@ async function undo(committed: readonly StagedStep[], reason: unknown): Promise<
   const text = (error: unknown) => (error instanceof Error ? error.message : String(error));
   const path = reason instanceof PatchError && 'path' in reason.problem ? reason.problem.path : '';
   return new PatchError(
-    { kind: 'write', path },
+    { kind: 'halfDone', path },
     `${text(reason)}; ${failures.length} file(s) could not be put back (${failures.map(text).join('; ')}): look at them before going on`,
     reason,
   );

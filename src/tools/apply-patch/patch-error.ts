@@ -11,6 +11,8 @@ export type PatchProblem =
   /** A scope line or a block of lines is not where the patch says. `line` is the patch line of the chunk. */
   | { readonly kind: 'mismatch'; readonly path: string; readonly line: number }
   | { readonly kind: 'read' | 'write' | 'delete'; readonly path: string }
+  /** A write failed, and what was written before could not be put back. */
+  | { readonly kind: 'halfDone'; readonly path: string }
   /** The files changed after the patch was checked. */
   | { readonly kind: 'stale'; readonly path: string };
 

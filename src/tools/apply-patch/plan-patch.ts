@@ -22,8 +22,10 @@ export interface HunkResult {
   readonly kind: PatchHunk['kind'];
   readonly path: string;
   readonly movePath?: string;
-  /** Undefined: there was no file, or it is not text. */
+  /** Undefined: there was no file, or it cannot be shown. */
   readonly before: string | undefined;
+  /** There was a file that is not text, or too large to show. */
+  readonly binaryBefore: boolean;
   readonly after: string | undefined;
 }
 
@@ -63,6 +65,30 @@ export async function planPatch(patch: ParsedPatch, cwd: string, files: PatchFil
   };
 }
 
+/**
+ * Canonical places of everything the patch names for writing, sorted, without reading a file. What `planPatch` tells as
+ * `targets`, for a patch whose files do not fit yet.
+ */
+export function patchTargets(patch: ParsedPatch, cwd: string, files: PatchFiles = diskFiles): readonly string[] {
+  const overlay = new Overlay(files);
+  const targets = new Set<string>();
+  for (const hunk of patch.hunks) {
+    const path = resolve(cwd, hunk.path);
+    const leads = (to: string) =>
+      attempt(
+        () => overlay.target(to),
+        (error) =>
+          new PatchError({ kind: 'write', path: to }, `Failed to write file ${to}: ${systemReason(error)}`, error),
+      );
+    if (hunk.kind === 'delete') targets.add(overlay.place(path));
+    else targets.add(leads(path));
+    if (hunk.kind !== 'update' || hunk.movePath === undefined) continue;
+    targets.add(leads(resolve(cwd, hunk.movePath)));
+    targets.add(overlay.place(path));
+  }
+  return [...targets].sort();
+}
+
 class Planner {
   readonly overlay: Overlay;
   readonly targets = new Set<string>();
@@ -89,7 +115,9 @@ class Planner {
   async #add(hunk: Extract<PatchHunk, { kind: 'add' }>): Promise<HunkResult> {
     const path = resolve(this.#cwd, hunk.path);
     const before = await this.#write(path, Buffer.from(hunk.content), undefined);
-    return { kind: 'add', path, before: before && decodeUtf8(before), after: hunk.content };
+    const text = before && decodeUtf8(before);
+    const binaryBefore = before !== undefined && text === undefined;
+    return { kind: 'add', path, before: text, binaryBefore, after: hunk.content };
   }
 
   async #delete(hunk: Extract<PatchHunk, { kind: 'delete' }>): Promise<HunkResult> {
@@ -106,11 +134,10 @@ class Planner {
     );
     if (entry.kind === 'missing') throw fail(REASON_MISSING);
     if (entry.kind === 'directory') throw fail('it is a directory');
-    const before =
-      entry.kind === 'file' && entry.size <= MAX_SHOWN_BYTES ? decodeUtf8(await this.#read(place, path)) : undefined;
+    const before = await this.#shownText(entry, place, path);
     this.overlay.set(place, { kind: 'missing' });
     this.targets.add(place);
-    return { kind: 'delete', path, before, after: undefined };
+    return { kind: 'delete', path, before, binaryBefore: before === undefined, after: undefined };
   }
 
   async #update(hunk: Extract<PatchHunk, { kind: 'update' }>): Promise<HunkResult> {
@@ -122,13 +149,13 @@ class Planner {
     if (movePath === undefined || this.#leadsTo(movePath, place)) {
       // Moving a file onto itself is a plain update (Codex 0.171 loses the file).
       await this.#write(path, bytes, mode);
-      return { kind: 'update', path, before, after };
+      return { kind: 'update', path, before, binaryBefore: false, after };
     }
     await this.#write(movePath, bytes, mode);
     const source = this.overlay.place(path); // a link is removed itself, what it leads to stays
     this.overlay.set(source, { kind: 'missing' });
     this.targets.add(source);
-    return { kind: 'update', path, movePath, before, after };
+    return { kind: 'update', path, movePath, before, binaryBefore: false, after };
   }
 
   async #load(path: string): Promise<{ place: string; mode: number | undefined; text: string }> {
@@ -149,6 +176,13 @@ class Planner {
     if (text === undefined)
       throw fail(`invalid utf-8 sequence at byte ${invalidUtf8At(bytes)}; only text files can be updated`);
     return { place, mode: entry.mode, text };
+  }
+
+  /** Links show where they lead. */
+  async #shownText(entry: PlannedEntry, place: string, path: string): Promise<string | undefined> {
+    if (entry.kind === 'link') return entry.target;
+    if (entry.kind !== 'file' || entry.size > MAX_SHOWN_BYTES) return undefined;
+    return decodeUtf8(await this.#read(place, path));
   }
 
   async #read(place: string, path: string): Promise<Buffer> {
