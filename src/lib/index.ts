@@ -6,3 +6,4 @@ export type { Deferred } from './deferred.js';
 export { deferred } from './deferred.js';
 export { GroupLock } from './group-lock.js';
 export { randomIds, uuidV7 } from './ids.js';
+export { quoteArgv } from './quote-argv.js';
