@@ -55,7 +55,8 @@ export function builtInProvider(id: string, options: { openaiBaseUrl?: string } 
 }
 
 export function localProvider(server: LocalServer, port: number = server.port): ProviderConfig {
-  return { id: server.id, name: server.name, baseUrl: `http://127.0.0.1:${port}/v1`, wireApi: 'chat' };
+  const baseUrl = `http://127.0.0.1:${port}/v1`;
+  return { id: server.id, name: server.name, baseUrl, wireApi: 'chat', systemAnywhere: false };
 }
 
 export const BUILT_IN_PROVIDER_IDS: readonly string[] = [

@@ -48,6 +48,11 @@ export class ChunkReader {
     if (signal.aborted) this.close();
   }
 
+  /** The body is one JSON document, not a stream of events. */
+  get isJson(): boolean {
+    return /^application\/(\w+\+)?json\b/i.test(this.#answer.headers['content-type'] ?? '');
+  }
+
   /** The next piece. After `end` or `failed` it repeats itself. Rejects with `signal.reason` on abort. */
   async read(): Promise<Chunk> {
     for (;;) {

@@ -17,15 +17,29 @@ export class EncoderCache<T extends object> {
   }
 }
 
-const COMMA = Buffer.from(',');
+/** A request body in the making: texts and lists of finished pieces, copied together once at the end. */
+export class BodyBuilder {
+  readonly #parts: Buffer[] = [];
 
-/** `prefix`, the pieces joined by commas, `suffix`, as one buffer. */
-export function joinBytes(prefix: string, pieces: Iterable<Buffer>, suffix: string): Buffer {
-  const parts: Buffer[] = [Buffer.from(prefix)];
-  for (const piece of pieces) {
-    if (parts.length > 1) parts.push(COMMA);
-    parts.push(piece);
+  text(text: string): this {
+    this.#parts.push(Buffer.from(text));
+    return this;
   }
-  parts.push(Buffer.from(suffix));
-  return Buffer.concat(parts);
+
+  /** The pieces with commas between them. */
+  list(pieces: Iterable<Buffer>): this {
+    let first = true;
+    for (const piece of pieces) {
+      if (!first) this.#parts.push(COMMA);
+      first = false;
+      this.#parts.push(piece);
+    }
+    return this;
+  }
+
+  build(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
 }
+
+const COMMA = Buffer.from(',');

@@ -1,6 +1,8 @@
 export { BUILT_IN_PROVIDER_IDS, builtInProvider, OPENAI_KEY_VARIABLES } from './built-in.js';
 export type { ModelTraits } from './catalogue.js';
 export { lookUpModel } from './catalogue.js';
+export type { DiscoverOptions, LocalServerFound } from './discover.js';
+export { discoverLocalServers } from './discover.js';
 export type { ModelCapabilities, ModelEvent, ModelItem, ModelProvider, ModelRequest, ToolSpec } from './port.js';
 export type { ProviderConfig, ProviderDeps, WireApi } from './provider.js';
 export { createProvider } from './provider.js';

@@ -2,6 +2,8 @@
 import type { Clock, Ids } from '../lib/index.js';
 import { TurnwrightError } from '../protocol/index.js';
 import { lookUpModel, type ModelTraits } from './catalogue.js';
+import { ChatDecoder } from './chat-decode.js';
+import { ChatEncoder } from './chat-encode.js';
 import type { EventBuffer } from './event-buffer.js';
 import type { ProviderFacts } from './failure.js';
 import { createHttpClient } from './http.js';
@@ -37,6 +39,8 @@ export interface ProviderConfig {
   readonly streamMaxRetries?: number;
   /** Default 300,000. */
   readonly streamIdleTimeoutMs?: number;
+  /** Chat wire: system messages may stand anywhere, not only first. Default true; false for local servers. */
+  readonly systemAnywhere?: boolean;
   /** Replaces what the catalogue says, for every model of this provider. */
   readonly capabilities?: Partial<ModelTraits>;
 }
@@ -54,7 +58,6 @@ const MAX_RETRIES = 100;
 /** One wire: how a request is written, where it goes, how the answer is read. */
 interface Wire {
   readonly path: string;
-  readonly accept: 'text/event-stream';
   authorization(key: string): Readonly<Record<string, string>>;
   encode(request: ModelRequest, traits: ModelTraits): Buffer;
   decoder(out: EventBuffer, model: string): WireDecoder;
@@ -114,10 +117,18 @@ function createWire(config: ProviderConfig, provider: ProviderFacts, images: Loc
       const encoder = new ResponsesEncoder(images);
       return {
         path: 'responses',
-        accept: 'text/event-stream',
         authorization: bearer,
         encode: (request, traits) => encoder.encode(request, traits),
         decoder: (out, model) => new ResponsesDecoder(out, { ids, provider, model }),
+      };
+    }
+    case 'chat': {
+      const encoder = new ChatEncoder(images, { systemAnywhere: config.systemAnywhere ?? true });
+      return {
+        path: 'chat/completions',
+        authorization: bearer,
+        encode: (request, traits) => encoder.encode(request, traits),
+        decoder: (out, model) => new ChatDecoder(out, { ids, provider, model }),
       };
     }
     default:
@@ -176,7 +187,7 @@ function endpoint(config: ProviderConfig, path: string): URL {
 function requestHeaders(config: ProviderConfig, wire: Wire, key: string | undefined, env: Env): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    accept: wire.accept,
+    accept: 'text/event-stream',
     'user-agent': 'turnwright',
     ...(key === undefined ? {} : wire.authorization(key)),
   };

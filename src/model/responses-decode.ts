@@ -57,7 +57,8 @@ export class ResponsesDecoder implements WireDecoder {
       if (REPEATS.has(type)) return;
     }
     const event = parseObject(data);
-    if (event) this.event(event);
+    if (event?.['type'] !== undefined) this.event(event);
+    else if (event) this.#whole(event);
   }
 
   end(): void {
@@ -161,17 +162,22 @@ export class ResponsesDecoder implements WireDecoder {
     this.#itemsDone++;
     const id = this.#itemId(item, event, ID_KINDS.get(String(item['type'])) ?? 'msg');
     const decoded = decodeItem(item, id);
-    if (decoded) this.#out.push({ type: 'item', item: decoded });
+    // A call cut by the output limit is not complete: running it would run something else.
+    const isCut = decoded?.type === 'toolCall' && item['status'] === 'incomplete';
+    if (decoded && !isCut) this.#out.push({ type: 'item', item: decoded });
     this.#madeUpIds.delete(numberOr(event['output_index'], 0));
   }
 
+  /** A body that is not a stream: the finished response, or an error. */
+  #whole(body: Json): void {
+    const error = objectOf(body['error']);
+    if (error['message'] !== undefined || body['status'] === 'failed') this.#failed(error);
+    else if (body['status'] === 'incomplete') this.#incomplete(body);
+    else if (Array.isArray(body['output'])) this.#completed(body);
+  }
+
   #completed(response: Json): void {
-    // Servers that do not stream items put them all here.
-    if (this.#itemsDone === 0) {
-      for (const [output_index, item] of arrayOf(response['output']).entries()) {
-        this.#done(objectOf(item), { output_index });
-      }
-    }
+    this.#takeUnstreamed(response);
     const usage = decodeUsage(response['usage']);
     const endTurn = response['end_turn'];
     const id = response['id'];
@@ -183,7 +189,16 @@ export class ResponsesDecoder implements WireDecoder {
     });
   }
 
+  /** Servers that do not stream items put them all into the response. */
+  #takeUnstreamed(response: Json): void {
+    if (this.#itemsDone > 0) return;
+    for (const [output_index, item] of arrayOf(response['output']).entries()) {
+      this.#done(objectOf(item), { output_index });
+    }
+  }
+
   #incomplete(response: Json): void {
+    this.#takeUnstreamed(response);
     const usage = decodeUsage(response['usage']);
     const reason = stringOr(objectOf(response['incomplete_details'])['reason'], 'unknown');
     this.#out.push({ type: 'incomplete', reason, ...(usage ? { usage } : {}) });

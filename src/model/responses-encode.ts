@@ -5,7 +5,7 @@
  */
 import { assertNever, type Item, type ToolOutputItem } from '../protocol/index.js';
 import type { ModelTraits } from './catalogue.js';
-import { EncoderCache, joinBytes } from './encoder-cache.js';
+import { BodyBuilder, EncoderCache } from './encoder-cache.js';
 import type { LocalImages } from './images.js';
 import type { ModelRequest, ToolSpec } from './port.js';
 import { outputParts, type Part, userParts } from './user-content.js';
@@ -25,13 +25,13 @@ export class ResponsesEncoder {
   encode(request: ModelRequest, traits: ModelTraits): Buffer {
     const items = traits.images ? this.#withImages : this.#withoutImages;
     const tools = traits.customTools ? this.#tools : this.#functionTools;
-    const head = `{"model":${JSON.stringify(request.model)},"stream":true,"input":[`;
-    const offered = joinBytes(
-      '',
-      request.tools.map((spec) => tools.get(spec)),
-      '',
-    );
-    return joinBytes(head, pieces(request.input, items), `],"tools":[${offered}],${tail(request, traits)}}`);
+    return new BodyBuilder()
+      .text(`{"model":${JSON.stringify(request.model)},"stream":true,"input":[`)
+      .list(pieces(request.input, items))
+      .text('],"tools":[')
+      .list(request.tools.map((spec) => tools.get(spec)))
+      .text(`],${tail(request, traits)}}`)
+      .build();
   }
 }
 

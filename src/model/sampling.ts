@@ -8,7 +8,7 @@ import { SseParser } from './sse.js';
 
 /** Turns the payloads of one response into events. One instance per response. */
 export interface WireDecoder {
-  /** One `data` payload. Anything it does not understand is skipped. */
+  /** One `data` payload, or the whole body of a server that does not stream. What it does not understand is skipped. */
   payload(data: string): void;
   /** The body ended without the wire's last word. */
   end(): void;
@@ -32,6 +32,8 @@ export class Sampling implements AsyncIterableIterator<ModelEvent, undefined> {
   readonly #decoder: WireDecoder;
   readonly #parser: SseParser;
   #reader: ChunkReader | undefined;
+  /** The body so far, when the server does not stream. */
+  #document: string[] | undefined;
   #finished = false;
 
   constructor(source: SamplingSource, signal: AbortSignal) {
@@ -76,10 +78,12 @@ export class Sampling implements AsyncIterableIterator<ModelEvent, undefined> {
     const chunk = await this.#reader.read();
     switch (chunk.kind) {
       case 'text':
-        if (!this.#parser.push(chunk.text)) this.#fail('an event of the stream is too large');
+        if (this.#document) this.#document.push(chunk.text);
+        else if (!this.#parser.push(chunk.text)) this.#fail('an event of the stream is too large');
         break;
       case 'end':
-        this.#parser.end();
+        if (this.#document) this.#decoder.payload(this.#document.join(''));
+        else this.#parser.end();
         this.#decoder.end();
         this.#finished = true;
         break;
@@ -94,8 +98,10 @@ export class Sampling implements AsyncIterableIterator<ModelEvent, undefined> {
 
   async #open(): Promise<void> {
     const result = await this.#source.open(this.#signal);
-    if (result.ok) this.#reader = result.reader;
-    else {
+    if (result.ok) {
+      this.#reader = result.reader;
+      if (result.reader.isJson) this.#document = [];
+    } else {
       this.#buffer.push({ type: 'failed', error: result.error });
       this.#finished = true;
     }

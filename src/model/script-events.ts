@@ -158,7 +158,8 @@ function* custom(event: ScriptEvent, n: number, index: number): Generator<Json> 
   yield { type: 'response.output_item.done', output_index: index, item };
 }
 
-function* chunked(text: string, chunks: unknown): Generator<string> {
+/** A text in so many pieces of equal length. */
+export function* chunked(text: string, chunks: unknown): Generator<string> {
   const count = typeof chunks === 'number' && chunks >= 1 ? chunks : 1;
   const size = Math.max(1, Math.ceil(text.length / count));
   for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size);

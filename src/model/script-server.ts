@@ -1,10 +1,11 @@
-/** A real HTTP server that plays a model script over the Responses wire, for tests and demos. */
+/** A real HTTP server that plays a model script over the Responses and the Chat Completions wire, for tests and demos. */
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { systemClock } from '../lib/index.js';
 import { Gates } from './gates.js';
-import { arrayOf, type Json, objectOf, parseObject, stringOr } from './json.js';
-import type { Script, ScriptEvent, ScriptStep } from './script.js';
+import { arrayOf, type Json, objectOf, parseObject } from './json.js';
+import { type Script, type ScriptEvent, type ScriptStep, wordOf } from './script.js';
+import { ChatScript } from './script-chat.js';
 import { announcedSession, type ScriptAction, scriptActions, withSession } from './script-events.js';
 import { stepOf } from './scripted-provider.js';
 
@@ -128,29 +129,31 @@ async function answer(request: http.IncomingMessage, response: http.ServerRespon
   }
   if (step.gate !== undefined) await stage.gates.wait(step.gate);
   if (step.status !== undefined && step.status !== 200) return sendError(response, step.status, step);
-  await stream(response, step, n, body, stage);
+  await stream(response, step, record, stage);
 }
 
-async function stream(
-  response: http.ServerResponse,
-  step: ScriptStep,
-  n: number,
-  body: Json,
-  stage: Stage,
-): Promise<void> {
+async function stream(response: http.ServerResponse, step: ScriptStep, request: Request, stage: Stage): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...step.headers });
-  send(response, { type: 'response.created', response: { id: `resp_${n}` } });
-  const session = announcedSession(outputTexts(body));
-  for (const [index, event] of (step.events ?? []).entries()) {
-    for (const action of actions(event, session, n, index)) {
+  const n = request.n - 1;
+  const chat = request.path.includes('/chat/completions') ? new ChatScript(n) : undefined;
+  if (!chat) send(response, { type: 'response.created', response: { id: `resp_${n}` } });
+  const session = announcedSession(outputTexts(request.body));
+  for (const [index, scripted] of (step.events ?? []).entries()) {
+    const event = withSession(scripted, session);
+    if (chat && isSent(event)) {
+      for (const payload of chat.payloads(event)) response.write(`data: ${payload}\n\n`);
+      continue;
+    }
+    for (const action of scriptActions(event, n, index)) {
       if (response.destroyed || (await perform(action, response, stage)) === 'stop') return;
     }
   }
   response.end();
 }
 
-function actions(event: ScriptEvent, session: string, n: number, index: number): Iterable<ScriptAction> {
-  return scriptActions(withSession(event, session), n, index);
+/** The event is something the model says, not something the connection does. */
+function isSent(event: ScriptEvent): boolean {
+  return !['gate', 'wait_ms', 'drop', 'eof', 'hold'].includes(wordOf(event));
 }
 
 async function perform(action: ScriptAction, response: http.ServerResponse, stage: Stage): Promise<'go' | 'stop'> {
@@ -191,18 +194,26 @@ function sendJson(response: http.ServerResponse, status: number, body: unknown):
   response.end(JSON.stringify(body));
 }
 
+/** Why the request is not what the step expects. */
 function unmet(step: ScriptStep, body: Json): string | undefined {
   if (step.expect === undefined) return undefined;
-  const last = arrayOf(body['input'])
-    .map(objectOf)
-    .findLast((item) => String(item['type']).endsWith('_output') || item['role'] === 'user');
+  const last = messages(body).findLast((item) => isOutput(item) || item['role'] === 'user');
   const text = JSON.stringify(last?.['output'] ?? last?.['content'] ?? '');
   if (text.includes(JSON.stringify(step.expect).slice(1, -1))) return undefined;
   return `expected the last output or message to contain ${JSON.stringify(step.expect)}; it was ${text.slice(0, 300)}`;
 }
 
 function* outputTexts(body: Json): Iterable<string> {
-  for (const item of arrayOf(body['input']).map(objectOf)) {
-    if (String(item['type']).endsWith('_output')) yield stringOr(item['output'], JSON.stringify(item['output'] ?? ''));
+  for (const item of messages(body)) {
+    const output = item['output'] ?? item['content'] ?? '';
+    if (isOutput(item)) yield typeof output === 'string' ? output : JSON.stringify(output);
   }
+}
+
+function messages(body: Json): Json[] {
+  return arrayOf(body['input'] ?? body['messages']).map(objectOf);
+}
+
+function isOutput(item: Json): boolean {
+  return item['role'] === 'tool' || String(item['type']).endsWith('_output');
 }
