@@ -1,1 +1,13 @@
+export type { Environment, ShellEnvironmentPolicy } from './child-env.js';
+export { buildChildEnv, callOverlay, FIXED_OVERLAY, secretValues } from './child-env.js';
+export { killAllProcesses } from './live-processes.js';
+export type { OutputSlice } from './output-buffer.js';
+export { completeEnd, completeStart, MAX_KEPT_BYTES, OutputBuffer } from './output-buffer.js';
 export type { ProcessExit, RunningProcess, SpawnOptions } from './process.js';
+export type { MaskStream, SecretMasker } from './secret-masker.js';
+export { createSecretMasker } from './secret-masker.js';
+export type { SpawnExtra } from './spawn.js';
+export { spawnProcess } from './spawn.js';
+export type { TableEntry } from './table.js';
+export { MAX_SESSIONS, ProcessTable, WARN_SESSIONS } from './table.js';
+export { MARK_VARIABLE } from './tree.js';

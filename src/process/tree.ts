@@ -1,0 +1,140 @@
+/**
+ * A command and everything it started. A process group is not enough: `setsid` and daemons leave it. Every process we
+ * start carries a mark in its environment, which its descendants inherit, so that also those are found (Linux).
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Environment variable that holds the mark. */
+export const MARK_VARIABLE = 'TURNWRIGHT_PROCESS_MARK';
+
+interface Row {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Clock ticks since boot; tells a process from a later one with the same id. */
+  readonly startedAt: string;
+}
+
+const POLL_MS = 10;
+/** Rounds of finding and killing before giving up on something that spawns faster than it dies. */
+const MAX_KILL_ROUNDS = 200;
+
+/** The processes of one tree, remembered across looks: a child whose parent died can no longer be found by parent. */
+export class ProcessTree {
+  readonly #mark: string;
+  readonly #seen = new Map<number, string>();
+  #group: number | undefined;
+
+  /** `mark`: the value, or the start of the values, of the mark variable. `group`: the leader's process id. */
+  constructor(mark: string, group?: number) {
+    this.#mark = mark;
+    this.#group = group;
+  }
+
+  /** Call when the leader is gone: its id may come back as another process's, and the mark finds the others. */
+  forgetGroup(): void {
+    if (hasProc()) this.#group = undefined;
+  }
+
+  /** Live members now. */
+  find(): number[] {
+    const rows = listProcesses();
+    const members = new Set<number>();
+    for (const row of rows) if (this.#isMember(row)) members.add(row.pid);
+    for (let before = -1; before !== members.size; ) {
+      before = members.size;
+      for (const row of rows) if (members.has(row.parent)) members.add(row.pid);
+    }
+    members.delete(process.pid);
+    for (const row of rows) if (members.has(row.pid)) this.#seen.set(row.pid, row.startedAt);
+    return [...members];
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    for (const pid of this.find()) sendSignal(pid, signal);
+    if (this.#group !== undefined) sendSignal(-this.#group, signal);
+  }
+
+  /** Ends all members: SIGTERM, `graceMs` to go, then SIGKILL until none is left. */
+  async end(graceMs: number): Promise<void> {
+    this.signal('SIGTERM');
+    const deadline = performance.now() + graceMs;
+    while (this.#isAlive()) {
+      if (performance.now() >= deadline) return await this.#kill();
+      await sleep(POLL_MS);
+    }
+  }
+
+  async #kill(): Promise<void> {
+    for (let round = 0; round < MAX_KILL_ROUNDS && this.#isAlive(); round++) {
+      this.signal('SIGKILL');
+      await sleep(POLL_MS);
+    }
+  }
+
+  #isAlive(): boolean {
+    return this.find().length > 0 || (this.#group !== undefined && !hasProc() && groupExists(this.#group));
+  }
+
+  #isMember(row: Row): boolean {
+    if (row.pid === this.#group || row.group === this.#group) return true;
+    if (this.#seen.get(row.pid) === row.startedAt) return true;
+    return hasMark(row.pid, this.#mark);
+  }
+}
+
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** All live processes; none where there is no `/proc`. Zombies are not alive. */
+function listProcesses(): Row[] {
+  const rows: Row[] = [];
+  for (const name of readProc()) {
+    if (!/^\d+$/.test(name)) continue;
+    const stat = readQuietly(`/proc/${name}/stat`);
+    // The program's name stands in parentheses and may hold anything, parentheses too.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') continue;
+    rows.push({ pid: Number(name), parent: Number(fields[1]), group: Number(fields[2]), startedAt: fields[19]! });
+  }
+  return rows;
+}
+
+function hasMark(pid: number, mark: string): boolean {
+  return readQuietly(`/proc/${pid}/environ`).includes(`${MARK_VARIABLE}=${mark}`);
+}
+
+function hasProc(): boolean {
+  return existsSync('/proc/self/stat');
+}
+
+function readProc(): string[] {
+  try {
+    return readdirSync('/proc');
+  } catch {
+    return [];
+  }
+}
+
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // It ended meanwhile, or is another user's.
+  }
+}
+
+function groupExists(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
