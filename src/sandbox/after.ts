@@ -20,7 +20,7 @@ export interface Violation {
 export function verifyAfter(plan: SandboxPlan, files: FileView): Violation[] {
   return [
     ...plan.links.flatMap((link) => restoreLink(link.path, link.target, files)),
-    ...plan.mustStayMissing.filter(present).flatMap((path) => quarantine(path, 'it would redirect git', files)),
+    ...plan.mustStayMissing.filter(present).flatMap((path) => quarantine(path, 'nothing may be put there', files)),
     ...plan.mustNotBecomeBare
       .filter((path) => looksLikeBareRepository(files, path))
       .flatMap((path) => quarantine(join(path, 'HEAD'), `${path} had been turned into a git repository`, files)),

@@ -74,10 +74,10 @@ describe('a command under the sandbox', () => {
 describe('without bubblewrap', () => {
   it('refuses restricted policies and says what to do', async () => {
     const bare = await createSandboxBackend({ stateDir, searchPath: base });
-    const options = { cwd: base, env: {}, tty: false, policy: policy(base, { mode: 'read-only' }) };
+    const options = { cwd: base, env: {}, tty: false, policy: policy(base, { denyRead: ['/etc/shadow'] }) };
     await expect(bare.spawn(['/bin/true'], options, new AbortController().signal)).rejects.toMatchObject({
       code: 'TW_SANDBOX_UNAVAILABLE',
-      message: expect.stringMatching(/bwrap.*not installed.*apt install bubblewrap.*danger-full-access/),
+      message: expect.stringMatching(/bwrap.*not installed.*Landlock.*apt install bubblewrap.*danger-full-access/),
     });
   });
 });

@@ -1,5 +1,10 @@
 export type { SandboxBackend, SandboxedProcess } from './backend.js';
-export { createPlainBackend, createSandboxBackend, type SandboxBackendOptions } from './create.js';
+export {
+  type ClosableBackend,
+  createPlainBackend,
+  createSandboxBackend,
+  type SandboxBackendOptions,
+} from './create.js';
 export { type DenialQuestion, detectDenial } from './denial.js';
 export { type InheritedRun, runInherited } from './launcher.js';
 export { type Machine, openMachine } from './machine.js';

@@ -1,9 +1,15 @@
 /** Runs one command under a policy with the standard streams of this process: what `turnwright sandbox` does. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import type { SandboxPolicy } from '../protocol/index.js';
 import { type Launch, prepareLaunch } from './bwrap/launch.js';
+import { signalInside } from './bwrap/run.js';
+import { fallback, watchProtected } from './create.js';
+import { sandboxEnvironment } from './environment.js';
+import { MARK, sweep } from './landlock/sweep.js';
 import type { Machine } from './machine.js';
+import type { ResolvedPolicy } from './plan/policy.js';
 import { requireProgram } from './program.js';
 
 export interface InheritedRun {
@@ -23,6 +29,7 @@ export async function runInherited(machine: Machine, argv: readonly string[], ru
     return await statusOf(spawn(file, rest, { cwd: run.cwd, env: run.env, stdio: 'inherit' }), undefined);
   }
   const tty = process.stdin.isTTY === true;
+  if (!machine.probe.ok) return await runRestricted(machine, policy, argv, run);
   const launch = await prepareLaunch(machine.bwrap(), { policy, cwd: run.cwd, tty, argv });
   try {
     const [file = '', ...rest] = launch.argv;
@@ -38,6 +45,26 @@ export async function runInherited(machine: Machine, argv: readonly string[], ru
   }
 }
 
+async function runRestricted(
+  machine: Machine,
+  policy: ResolvedPolicy,
+  argv: readonly string[],
+  run: InheritedRun,
+): Promise<number> {
+  const { worker } = await fallback(machine, policy);
+  const after = watchProtected(machine, policy, run.cwd);
+  const mark = randomUUID();
+  const env = { ...run.env, ...sandboxEnvironment('landlock', policy.network), [MARK]: mark };
+  const { pid, exited } = await worker.fork({ argv, cwd: run.cwd, env, stdio: [0, 1, 2] });
+  const forward = (signal: NodeJS.Signals): void => signalInside(pid, signal);
+  for (const signal of FORWARDED) process.on(signal, forward);
+  const { code, signal } = await exited;
+  for (const name of FORWARDED) process.off(name, forward);
+  sweep(pid, mark);
+  for (const { text } of after()) run.onNotice?.(text);
+  return signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+}
+
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 async function statusOf(child: ChildProcess, launch: Launch | undefined): Promise<number> {
@@ -50,7 +77,7 @@ async function statusOf(child: ChildProcess, launch: Launch | undefined): Promis
     const target = launch?.status().childPid;
     try {
       if (target === undefined) child.kill(signal);
-      else process.kill(-target, signal);
+      else signalInside(target, signal);
     } catch {
       // It is gone already.
     }

@@ -1,33 +1,23 @@
 /** What is known about this machine and shared by every run: state, claims, file view, and what bubblewrap can do. */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { type SandboxPolicy, TurnwrightError } from '../protocol/index.js';
-import { findBwrap, findProgram } from './bwrap/find.js';
+import { findBwrap } from './bwrap/find.js';
 import type { LaunchContext } from './bwrap/launch.js';
 import { type BwrapProbe, probeBwrap } from './bwrap/probe.js';
 import { Claims } from './claims.js';
 import { createFileView, type FileView } from './files.js';
-import { auditTo } from './network/audit.js';
+import { type LandlockContext, LandlockWorkers } from './landlock/workers.js';
 import type { ProxiedPolicy } from './network/decide.js';
-import type { AuditRecord, NetworkAsker } from './network/gate.js';
-import { type NetworkSession, openNetworkSession } from './network/session.js';
+import { type NetworkOptions, NetworkSessions } from './network/sessions.js';
 import { type ResolvedPolicy, resolvePolicy, type SandboxHost } from './plan/policy.js';
 import { filterArch } from './seccomp/filter.js';
 import { openState, type SandboxState } from './state.js';
 
-export interface MachineOptions {
+export interface MachineOptions extends NetworkOptions {
   /** Where our own files live. Default: the user's state home. Processes over one workspace should share it. */
   readonly stateDir?: string;
   /** Directories with configuration, ours and the ecosystem's; never writable from inside. */
   readonly configHomes?: readonly string[];
-  /** Where to look for `bwrap`. Default: `PATH` of this process. */
-  readonly searchPath?: string;
-  /** Directories in which a `bwrap` is not trusted: the workspace and the writable roots. */
-  readonly distrusted?: readonly string[];
-  /** Asked about hosts that a network policy does not name. Without one they are refused. */
-  readonly networkAsker?: NetworkAsker;
-  /** Told of every network decision, beside the file `network.jsonl` in the state directory. */
-  readonly onNetwork?: (record: AuditRecord) => void;
   /** Told once about anything weaker or left out: a degraded tier, a root that does not exist. */
   readonly onNotice?: (notice: string) => void;
 }
@@ -41,6 +31,8 @@ export interface Machine {
   resolve(policy: SandboxPolicy): ResolvedPolicy | undefined;
   /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` when bubblewrap does not work here. */
   bwrap(): LaunchContext;
+  /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` where Landlock cannot express the policy or is not there. */
+  landlock(policy: ResolvedPolicy): Promise<LandlockContext>;
   /** Ends the network sessions. */
   close(): Promise<void>;
 }
@@ -56,12 +48,17 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
   const claims = new Claims(state);
   const resolved = new Map<string, ResolvedPolicy | undefined>();
   const networks = new NetworkSessions(state, options);
+  const landlocks = new LandlockWorkers(state, notice);
   return {
     host,
     state,
     files,
     probe,
-    close: () => networks.close(),
+    async close() {
+      await networks.close();
+      await landlocks.close();
+    },
+    landlock: (policy) => landlocks.open(policy),
     resolve(policy) {
       const key = JSON.stringify(policy);
       if (resolved.has(key)) return resolved.get(key);
@@ -79,69 +76,14 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
   };
 }
 
-/** One session per distinct network policy; a new one when its anchor died. */
-class NetworkSessions {
-  readonly #open = new Map<string, Promise<NetworkSession>>();
-  readonly #options: MachineOptions;
-  readonly #audit: (record: AuditRecord) => void;
-
-  constructor(state: SandboxState, options: MachineOptions) {
-    this.#options = options;
-    const file = auditTo(join(state.dir, 'network.jsonl'));
-    this.#audit = (record) => {
-      file(record);
-      options.onNetwork?.(record);
-    };
-  }
-
-  async open(policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
-    const key = JSON.stringify(policy);
-    const known = this.#open.get(key) ?? this.#begin(key, policy, probe);
-    const session = await known;
-    if (session.alive) return session;
-    // Whoever comes first replaces a dead one; the others find the new one.
-    const replaced = this.#open.get(key);
-    return await (replaced === undefined || replaced === known ? this.#begin(key, policy, probe) : replaced);
-  }
-
-  #begin(key: string, policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
-    const opening = this.#start(policy, probe);
-    this.#open.set(key, opening);
-    opening.catch(() => this.#open.delete(key));
-    return opening;
-  }
-
-  async close(): Promise<void> {
-    const sessions = [...this.#open.values()];
-    this.#open.clear();
-    for (const session of await Promise.allSettled(sessions)) {
-      if (session.status === 'fulfilled') await session.value.close();
-    }
-  }
-
-  async #start(policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
-    const { networkAsker, searchPath, distrusted } = this.#options;
-    const nsenterPath = findProgram('nsenter', searchPath ?? process.env['PATH'] ?? '', distrusted ?? []);
-    if (nsenterPath === undefined || !probe.networkNamespace) {
-      throw new TurnwrightError(
-        'TW_SANDBOX_UNAVAILABLE',
-        'network access by allow list needs nsenter (package util-linux) and network namespaces; install it, or ' +
-          'configure the network as off or full',
-      );
-    }
-    const asker = networkAsker === undefined ? {} : { asker: networkAsker };
-    return await openNetworkSession({ bwrapPath: probe.path, nsenterPath, policy, audit: this.#audit, ...asker });
-  }
-}
-
 /** The one message for a machine that cannot enforce a policy: cause, fix, and the explicit ways out. */
-export function sandboxUnavailable(probe: BwrapProbe): TurnwrightError {
+export function sandboxUnavailable(probe: BwrapProbe, second?: string): TurnwrightError {
   const failure = probe.ok
     ? { what: `there is no filter for ${process.arch}`, fix: 'use x86_64 or arm64' }
     : probe.failure;
   return new TurnwrightError(
     'TW_SANDBOX_UNAVAILABLE',
-    `no sandbox on this machine: ${failure.what}; ${failure.fix}. Until then a command can only run outside the ` +
+    `no sandbox on this machine: ${failure.what}${second === undefined ? '' : `, and ${second}`}; ${failure.fix}. Until then a command can only run outside the ` +
       'sandbox: approve it for this once, or set sandbox_mode = "danger-full-access"',
     { facts: { ...(probe.ok ? {} : { cause: probe.failure.cause, stderr: probe.stderr }) } },
   );

@@ -1,35 +1,43 @@
 /** A launch as a running process: signals reach the command, not the sandbox around it; the end waits for the clean-up. */
-import type { RunningProcess, SpawnOptions } from '../../process/index.js';
+import { readFileSync } from 'node:fs';
+import { type ProcessExit, type SpawnOptions, spawnProcess } from '../../process/index.js';
 import type { SandboxedProcess } from '../backend.js';
-import { spawnWithPipes } from '../spawn-pipes.js';
 import type { Launch } from './launch.js';
+
+const GRACE_MS = 2000;
+/** Exit status for a sandbox that could not start the command, as shells and `env` use it. */
+const LAUNCH_FAILED = 125;
 
 export async function startLaunch(launch: Launch, options: SpawnOptions): Promise<SandboxedProcess> {
   const env = { ...options.env, ...launch.env };
-  let inner: RunningProcess;
-  try {
-    inner = await spawnWithPipes(launch.argv, { ...options, env, cwd: '/' }, launch.fds);
-  } catch (error) {
-    await launch.finish();
-    throw error;
-  }
+  const inner = await spawnProcess(launch.argv, { ...options, env, cwd: '/' }, { fds: launch.fds }).catch(
+    async (error: unknown) => {
+      await launch.finish();
+      throw error;
+    },
+  );
   launch.started();
   const listeners: ((bytes: Buffer) => void)[] = [];
-  const exited = inner.exited.then(async (exit) => {
-    const refused = launch.refusedHosts().map((host) => `network access to ${host} was refused`);
-    const violations = (await launch.finish()).map(({ text }) => text);
-    for (const note of [...refused, ...violations]) {
-      for (const listener of listeners) listener(Buffer.from(`sandbox: ${note}\n`));
-    }
-    return exit;
-  });
-  // `exited` has its own readers; this keeps a failure from being reported as unhandled before they come.
-  exited.catch(() => undefined);
+  const say = (note: string): void => {
+    for (const listener of listeners) listener(Buffer.from(`sandbox: ${note}\n`));
+  };
+  let killed = false;
   const kill = (signal: NodeJS.Signals): void => {
     const { childPid } = launch.status();
-    if (signal === 'SIGKILL' || childPid === undefined) inner.kill('SIGKILL');
-    else killGroup(childPid, signal);
+    killed ||= signal === 'SIGKILL' || childPid === undefined;
+    if (killed || childPid === undefined) inner.kill('SIGKILL');
+    else signalInside(childPid, signal);
   };
+  const exited = inner.exited.then(async (exit): Promise<ProcessExit> => {
+    const failed = !killed && launch.status().exitCode === undefined && exit.signal === null;
+    for (const host of launch.refusedHosts()) say(`network access to ${host} was refused`);
+    for (const { text } of await launch.finish()) say(text);
+    if (!failed) return exit;
+    say('the command was not started, see above');
+    return { code: LAUNCH_FAILED, signal: null };
+  });
+  // It has its own readers; this keeps a failure from being reported as unhandled before they come.
+  exited.catch(() => undefined);
   return {
     pid: inner.pid,
     onOutput(listener) {
@@ -41,19 +49,34 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
     canWrite: inner.canWrite,
     write: (text) => inner.write(text),
     kill,
-    async terminate(graceMs = 500) {
+    async terminate(graceMs = GRACE_MS) {
       kill('SIGTERM');
-      const timer = setTimeout(() => inner.kill('SIGKILL'), graceMs);
+      const timer = setTimeout(() => kill('SIGKILL'), graceMs);
       await exited;
       clearTimeout(timer);
     },
   };
 }
 
-function killGroup(pid: number, signal: NodeJS.Signals): void {
+/** Signals the command's process group. With a terminal it has one of its own, below the sandbox's first process. */
+export function signalInside(firstPid: number, signal: NodeJS.Signals): void {
+  if (send(-firstPid, signal)) return;
+  for (const child of childrenOf(firstPid)) if (!send(-child, signal)) send(child, signal);
+}
+
+function childrenOf(pid: number): number[] {
   try {
-    process.kill(-pid, signal);
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {
-    // It is gone already.
+    return [];
+  }
+}
+
+function send(target: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -23,6 +23,7 @@ import {
   DEBUGGER_CALLS,
   IOCTL,
   MACHINE_CALLS,
+  METADATA_CALLS,
   MOUNT_CALLS,
   SOCKET,
   SOCKETPAIR,
@@ -40,12 +41,15 @@ export interface FilterOptions {
   readonly inet: 'allow' | 'deny';
   /** Without a pid namespace, other processes of the user must not be traced. */
   readonly debuggers: boolean;
+  /** `deny`: changes of mode, owner, times and attributes fail as on a read-only file system. Default allow. */
+  readonly metadata?: 'allow' | 'deny';
   /** Refuse new user namespaces. Default true; they widen the kernel's attack surface. */
   readonly refuseUserNamespaces?: boolean;
 }
 
 const EPERM = errno(1);
 const ENOSYS = errno(38);
+const EROFS = errno(30);
 const EAFNOSUPPORT = errno(97);
 const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const X32_BIT = 0x40000000;
@@ -87,6 +91,7 @@ export function buildFilter(options: FilterOptions): Buffer {
     ...refuse(ABSENT_CALLS, ENOSYS),
     ...(options.debuggers ? [] : refuse(DEBUGGER_CALLS, EPERM)),
     ...(options.inet === 'deny' ? refuse(CONNECTION_CALLS, EPERM) : []),
+    ...(options.metadata === 'deny' ? refuse(METADATA_CALLS, EROFS) : []),
     give(ALLOW),
   ]);
 }

@@ -84,6 +84,31 @@ export const CONNECTION_CALLS: readonly CallNumbers[] = [
   [288, 242], // accept4
 ];
 
+/** Changes of mode, owner, times and attributes: writes that Landlock does not handle. */
+export const METADATA_CALLS: readonly CallNumbers[] = [
+  [90, undefined], // chmod
+  [91, 52], // fchmod
+  [268, 53], // fchmodat
+  same(452), // fchmodat2
+  [92, undefined], // chown
+  [93, 55], // fchown
+  [94, undefined], // lchown
+  [260, 54], // fchownat
+  [132, undefined], // utime
+  [235, undefined], // utimes
+  [261, undefined], // futimesat
+  [280, 88], // utimensat
+  [188, 5], // setxattr
+  [189, 6], // lsetxattr
+  [190, 7], // fsetxattr
+  [197, 14], // removexattr
+  [198, 15], // lremovexattr
+  [199, 16], // fremovexattr
+  same(463), // setxattrat
+  same(466), // removexattrat
+  same(469), // file_setattr
+];
+
 export const CLONE: CallNumbers = [56, 220];
 export const UNSHARE: CallNumbers = [272, 97];
 export const IOCTL: CallNumbers = [16, 29];
