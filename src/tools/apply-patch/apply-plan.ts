@@ -60,16 +60,19 @@ async function replan({ patch, cwd, targets }: CheckedPatch): Promise<PatchPlan>
 async function commitSteps(steps: readonly PatchStep[], stage: StageStep): Promise<void> {
   const staged: StagedStep[] = [];
   const committed: StagedStep[] = [];
+  let kept = false;
   try {
     for (const step of steps) staged.push(await stage(step));
     for (const step of staged) {
       await step.commit();
       committed.push(step);
     }
+    kept = true;
   } catch (error) {
     throw await undo(committed, error);
   } finally {
-    for (const step of staged) await step.dispose();
+    // Backwards: a step may use a directory that one before it made.
+    for (const step of staged.toReversed()) await step.dispose(kept);
   }
 }
 

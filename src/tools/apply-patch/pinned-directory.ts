@@ -83,7 +83,7 @@ async function verifiedBase(path: string, handle: FileHandle): Promise<string> {
 function asPatchError(error: unknown, path: string): PatchError {
   if (error instanceof PatchError) return error;
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ELOOP' || code === 'ENOENT') {
+  if (code === 'ELOOP' || code === 'ENOENT' || code === 'ENOTDIR') {
     return new PatchError(
       { kind: 'stale', path },
       `${path} is not the directory it was when the patch was checked`,

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, link, lstat, open, readlink, rename, symlink, unlink } from 'node:fs/promises';
+import { access, type FileHandle, link, lstat, open, readlink, rename, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { PlannedEntry } from './overlay.js';
 import { PatchError, systemReason } from './patch-error.js';
@@ -17,8 +17,8 @@ export interface StagedStep {
   commit(): Promise<void>;
   /** Puts back what was there. Only after `commit`. */
   undo(): Promise<void>;
-  /** Lets go of everything, whatever happened. */
-  dispose(): Promise<void>;
+  /** Lets go of everything. `kept` false: nothing of the step stands, so the directories made for it go as well. */
+  dispose(kept: boolean): Promise<void>;
 }
 
 export type StageStep = (step: PatchStep) => Promise<StagedStep>;
@@ -50,6 +50,8 @@ interface Place {
 
 async function stageWrite(place: Place, after: PlannedFile, seen: BigIntStats | undefined): Promise<StagedStep> {
   const bytes = requireBytes(after);
+  // A rename would get past the mode of a write-protected file.
+  if (seen?.isFile()) await access(place.at, constants.W_OK);
   if (seen?.isFile() && seen.nlink > 1n) return stageInPlace(place, bytes, seen);
   const temporary = place.directory.at(temporaryName());
   try {
@@ -81,11 +83,11 @@ function stageReplacement(place: Place, temporary: string, bytes: Buffer, seen: 
     async undo() {
       if (inPlace) await inPlace.undo();
       else await putBack(place);
-      await directory.removeCreated();
     },
-    async dispose() {
+    async dispose(kept) {
       await unlink(temporary).catch(() => {}); // gone once it was renamed
-      if (inPlace) await inPlace.dispose();
+      if (!kept) await directory.removeCreated();
+      if (inPlace) await inPlace.dispose(kept);
       else await directory[Symbol.asyncDispose]();
     },
   };
