@@ -8,12 +8,17 @@ export interface ChoiceFacts {
 }
 
 /** Codex 0.171 offers accept, the amendment and cancel; decline and the session scope work there unoffered. */
-export function computeChoices(requirement: Extract<Requirement, { kind: 'needsApproval' }>, facts: ChoiceFacts): readonly ReviewDecision[] {
+export function computeChoices(
+  requirement: Extract<Requirement, { kind: 'needsApproval' }>,
+  facts: ChoiceFacts,
+): readonly ReviewDecision[] {
   const mayRemember = !requirement.once && facts.attempt === 1;
   return [
     { type: 'accept' },
     ...(mayRemember && facts.cacheable ? [{ type: 'acceptForSession' } as const] : []),
-    ...(mayRemember && requirement.proposed ? [{ type: 'acceptWithAmendment', amendment: requirement.proposed } as const] : []),
+    ...(mayRemember && requirement.proposed
+      ? [{ type: 'acceptWithAmendment', amendment: requirement.proposed } as const]
+      : []),
     { type: 'decline' },
     { type: 'cancel' },
   ];

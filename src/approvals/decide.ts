@@ -2,7 +2,15 @@
  * One approval, from question to verdict: hook, then cache, then the person. The first answer wins, and the record says
  * whose it was.
  */
-import type { Amendment, ApprovalRequest, Decision, Requirement, ReviewDecision, ThreadRecord, ToolView } from '../protocol/index.js';
+import type {
+  Amendment,
+  ApprovalRequest,
+  Decision,
+  Requirement,
+  ReviewDecision,
+  ThreadRecord,
+  ToolView,
+} from '../protocol/index.js';
 import type { Asker, PermissionHook } from './asker.js';
 import type { ApprovalCache } from './cache.js';
 import { computeChoices } from './choices.js';
@@ -30,18 +38,30 @@ export interface ApprovalQuestion {
 
 export type Verdict =
   | { readonly kind: 'go'; readonly decision: Decision }
-  | { readonly kind: 'rejected'; readonly by: 'policy' | 'hook' | 'guardian' | 'user'; readonly reason: string; readonly decision: Decision }
+  | {
+      readonly kind: 'rejected';
+      readonly by: 'policy' | 'hook' | 'guardian' | 'user';
+      readonly reason: string;
+      readonly decision: Decision;
+    }
   /** The person cancelled: this call is refused and the turn ends. */
   | { readonly kind: 'cancelled' };
 
-export async function decideApproval(question: ApprovalQuestion, services: ApprovalServices, signal: AbortSignal): Promise<Verdict> {
+export async function decideApproval(
+  question: ApprovalQuestion,
+  services: ApprovalServices,
+  signal: AbortSignal,
+): Promise<Verdict> {
   const request: ApprovalRequest = {
     approvalId: question.approvalId,
     turnId: question.turnId,
     callId: question.callId,
     view: question.view,
     attempt: question.attempt,
-    choices: computeChoices(question.requirement, { attempt: question.attempt, cacheable: question.cacheKeys.length > 0 }),
+    choices: computeChoices(question.requirement, {
+      attempt: question.attempt,
+      cacheable: question.cacheKeys.length > 0,
+    }),
     ...(question.requirement.reason ? { reason: question.requirement.reason } : {}),
   };
   const hooked = await services.hook?.decide(request, signal);
@@ -65,10 +85,19 @@ function hookVerdict(answer: { allow: boolean; reason?: string }, question: Appr
 function nobodyToAsk(question: ApprovalQuestion): Verdict {
   const why = question.requirement.reason ? ` (${question.requirement.reason})` : '';
   const reason = `this needs approval${why}, and nobody is attached who could give it`;
-  return { kind: 'rejected', by: 'policy', reason, decision: { by: 'policy', reason, ...ruleOf(question.requirement) } };
+  return {
+    kind: 'rejected',
+    by: 'policy',
+    reason,
+    decision: { by: 'policy', reason, ...ruleOf(question.requirement) },
+  };
 }
 
-async function userVerdict(answer: ReviewDecision, question: ApprovalQuestion, services: ApprovalServices): Promise<Verdict> {
+async function userVerdict(
+  answer: ReviewDecision,
+  question: ApprovalQuestion,
+  services: ApprovalServices,
+): Promise<Verdict> {
   const decision: Decision = { by: 'user', ...ruleOf(question.requirement) };
   switch (answer.type) {
     case 'accept':
@@ -83,7 +112,12 @@ async function userVerdict(answer: ReviewDecision, question: ApprovalQuestion, s
     case 'decline':
       return { kind: 'rejected', by: 'user', reason: answer.reason ?? 'rejected by user', decision };
     case 'timedOut':
-      return { kind: 'rejected', by: 'user', reason: 'nobody answered in time', decision: { by: 'default', reason: 'timed out' } };
+      return {
+        kind: 'rejected',
+        by: 'user',
+        reason: 'nobody answered in time',
+        decision: { by: 'default', reason: 'timed out' },
+      };
     case 'cancel':
       return { kind: 'cancelled' };
   }

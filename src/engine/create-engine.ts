@@ -8,8 +8,7 @@ import { type Amendment, type ThreadSettings, type TurnSettings, TurnwrightError
 import type { SandboxBackend } from '../sandbox/index.js';
 import type { EventStore } from '../store/index.js';
 import { closeCrash, LiveThread, type ThreadServices, WaitingTable } from '../thread/index.js';
-import type { ExecToolOptions } from '../tools/exec/index.js';
-import type { ToolHooks } from '../tools/index.js';
+import type { ExecToolOptions, ToolHooks } from '../tools/index.js';
 import { type StopHooks, ThreadLog } from '../turn/index.js';
 import type { Engine, ResumeOptions, StartOptions } from './port.js';
 import { createToolset } from './toolset.js';

@@ -5,9 +5,18 @@ import type { CallContext, Tool } from '../orchestrator/index.js';
 import { ProcessTable } from '../process/index.js';
 import type { ToolCallItem, TurnSettings } from '../protocol/index.js';
 import type { ThreadServices, WaitingTable } from '../thread/index.js';
-import { createApplyPatchTool, interceptApplyPatch } from '../tools/apply-patch/index.js';
-import { createExecTools, execAliases } from '../tools/exec/index.js';
-import { createUserInputTool, dispatch, planTool, ToolRegistry, viewImageTool, webSearchSpec } from '../tools/index.js';
+import {
+  createApplyPatchTool,
+  createExecTools,
+  createUserInputTool,
+  dispatch,
+  execAliases,
+  interceptApplyPatch,
+  planTool,
+  ToolRegistry,
+  viewImageTool,
+  webSearchSpec,
+} from '../tools/index.js';
 import type { ThreadLog } from '../turn/index.js';
 import type { EngineOptions } from './create-engine.js';
 
