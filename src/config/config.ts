@@ -1,7 +1,7 @@
 /** The typed view of a checked configuration table, with every default in one place. */
 import type { ApprovalPolicy, Budget, SandboxMode, SteerDelivery } from '../protocol/index.js';
 import type { Table } from './layers.js';
-import { buildProviders, type ProviderSettings } from './providers.js';
+import { type ProviderSettings, readProviders } from './providers.js';
 import { isTable } from './shape.js';
 
 export interface Config {
@@ -9,7 +9,11 @@ export interface Config {
   readonly model?: string;
   /** Undefined: nothing was chosen, so a key or a local server decides. */
   readonly modelProvider?: string;
+  /** Configured providers by id, without the built-in ones. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
+  readonly openaiBaseUrl?: string;
+  /** The local server that `--oss` means. */
+  readonly ossProvider?: string;
   readonly reasoningEffort?: string;
   readonly reasoningSummary?: string;
   readonly verbosity?: string;
@@ -103,7 +107,9 @@ function modelSettings(table: Table) {
   return {
     ...pick(table, 'model', 'model'),
     ...pick(table, 'model_provider', 'modelProvider'),
-    providers: buildProviders(table),
+    providers: readProviders(table),
+    ...pick(table, 'openai_base_url', 'openaiBaseUrl'),
+    ...pick(table, 'oss_provider', 'ossProvider'),
     ...pick(table, 'model_reasoning_effort', 'reasoningEffort'),
     ...pick(table, 'model_reasoning_summary', 'reasoningSummary'),
     ...pick(table, 'model_verbosity', 'verbosity'),

@@ -39,7 +39,6 @@ test('with nothing at all there are defaults', async () => {
     backgroundTerminalMaxTimeoutMs: 300000,
   });
   expect(config.model).toBeUndefined();
-  expect(config.providers.get('openai')).toMatchObject({ requestMaxRetries: 4, streamMaxRetries: 5 });
   expect(warnings).toEqual([]);
   expect(project).toEqual({ root: request.cwd, hasMarker: true, trust: 'unknown' });
 });
