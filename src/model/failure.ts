@@ -147,9 +147,15 @@ function readError(body: string): Said {
   const resets = error['resets_in_seconds'];
   return {
     code: [error['code'], error['type']].filter((word) => typeof word === 'string' && word !== '').join(' '),
-    message: clean(typeof message === 'string' ? message : JSON.stringify(message)),
+    message: clean(typeof message === 'string' ? message : detailText(message)),
     resetsInSeconds: typeof resets === 'number' ? resets : undefined,
   };
+}
+
+/** FastAPI lists what is wrong: `[{"msg":…}]`. */
+function detailText(detail: unknown): string {
+  const list = Array.isArray(detail) ? detail : [detail];
+  return list.map((entry) => record(entry)['msg'] ?? record(entry)['message'] ?? '').join('; ');
 }
 
 function record(value: unknown): Record<string, unknown> {
