@@ -56,7 +56,7 @@ async function runRestricted(
   const mark = randomUUID();
   const env = { ...run.env, ...sandboxEnvironment('landlock', policy.network), [MARK]: mark };
   const { pid, exited } = await worker.fork({ argv, cwd: run.cwd, env, stdio: [0, 1, 2] });
-  const forward = (signal: NodeJS.Signals): void => signalInside(pid, signal);
+  const forward = (signal: NodeJS.Signals): void => signalInside(pid, signal, false);
   for (const signal of FORWARDED) process.on(signal, forward);
   const { code, signal } = await exited;
   for (const name of FORWARDED) process.off(name, forward);
@@ -77,7 +77,7 @@ async function statusOf(child: ChildProcess, launch: Launch | undefined): Promis
     const target = launch?.status().childPid;
     try {
       if (target === undefined) child.kill(signal);
-      else signalInside(target, signal);
+      else signalInside(target, signal, process.stdin.isTTY === true);
     } catch {
       // It is gone already.
     }

@@ -7,6 +7,8 @@ export interface BwrapOptions {
   readonly cwd: string;
   /** With a terminal the session must be kept, or the command loses Ctrl-C and job control. */
   readonly tty: boolean;
+  /** Path of bash, where there is one. Only used with a terminal. */
+  readonly bash?: string;
   /** A network namespace of its own; false with full network and when joining a session's namespace. */
   readonly unshareNetwork: boolean;
   readonly seccompFd: number;
@@ -28,11 +30,16 @@ export interface ProcFacts {
 
 /**
  * The first process is pid 1 and carries the filter, so it must be ours: it reaps orphans and turns a signal death
- * into 128+n. The trailing `exit` keeps the shell from becoming the command itself. On a terminal the command gets its
- * own foreground group, so that Ctrl-C reaches it and not the sandbox around it.
+ * into 128+n. The trailing `exit` keeps the shell from becoming the command itself.
+ *
+ * On a terminal the command gets its own foreground group, so that Ctrl-C reaches it and not the sandbox around it.
+ * That takes bash: dash and busybox fail on leaving, when they give the terminal back to a group outside that they
+ * cannot name. Without bash, Ctrl-C ends the whole sandbox.
  */
-const INIT = '"$@"; exit $?';
-const INIT_TTY = 'set -m; "$@"; exit $?';
+function init({ tty, bash }: Pick<BwrapOptions, 'tty' | 'bash'>): string[] {
+  if (tty && bash !== undefined) return [bash, '--norc', '-c', 'set -m; "$@"; exit $?', 'init'];
+  return ['/bin/sh', '-c', '"$@"; exit $?', 'init'];
+}
 
 export function bwrapArgv(options: BwrapOptions, argv: readonly string[]): string[] {
   return [
@@ -49,7 +56,7 @@ export function bwrapArgv(options: BwrapOptions, argv: readonly string[]): strin
     ...['--seccomp', String(options.seccompFd)],
     ...(options.statusFd === undefined ? [] : ['--json-status-fd', String(options.statusFd)]),
     '--',
-    ...['/bin/sh', '-c', options.tty ? INIT_TTY : INIT, 'init'],
+    ...init(options),
     ...argv,
   ];
 }

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Violation, verifyAfter } from '../after.js';
 import type { Claim, Claims, Placeholder } from '../claims.js';
@@ -81,6 +81,9 @@ function placeholdersOf(plan: SandboxPlan): Placeholder[] {
   );
 }
 
+const BASH: { readonly bash?: string } =
+  ['/bin/bash', '/usr/bin/bash'].filter((path) => existsSync(path)).map((bash) => ({ bash }))[0] ?? {};
+
 interface Prepared {
   readonly plan: SandboxPlan;
   readonly claim: Claim;
@@ -108,6 +111,7 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, prepared: Pr
       entries: plan.entries.map((entry) => (entry.placeholder === undefined ? entry : { ...entry, optional: true })),
       cwd: resolvePath(context.files, request.cwd).path,
       tty: request.tty,
+      ...BASH,
       unshareNetwork: policy.network.kind === 'off' && probe.networkNamespace,
       seccompFd: 3,
       statusFd: 4,

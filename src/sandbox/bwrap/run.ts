@@ -26,7 +26,7 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
     const { childPid } = launch.status();
     killed ||= signal === 'SIGKILL' || childPid === undefined;
     if (killed || childPid === undefined) inner.kill('SIGKILL');
-    else signalInside(childPid, signal);
+    else signalInside(childPid, signal, options.tty);
   };
   const exited = inner.exited.then(async (exit): Promise<ProcessExit> => {
     const failed = !killed && launch.status().exitCode === undefined && exit.signal === null;
@@ -58,9 +58,9 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
   };
 }
 
-/** Signals the command's process group. With a terminal it has one of its own, below the sandbox's first process. */
-export function signalInside(firstPid: number, signal: NodeJS.Signals): void {
-  if (send(-firstPid, signal)) return;
+/** Signals the command's process group: the one of the sandbox's first process, or with a terminal its child's own. */
+export function signalInside(firstPid: number, signal: NodeJS.Signals, tty: boolean): void {
+  if (!tty && send(-firstPid, signal)) return;
   for (const child of childrenOf(firstPid)) if (!send(-child, signal)) send(child, signal);
 }
 
