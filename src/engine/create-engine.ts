@@ -1,6 +1,5 @@
 /** `createEngine`: wires the ports. Everything a host may replace is an option here, and nothing else is a plugin system. */
-import type { PermissionHook } from '../approvals/index.js';
-import { type ContextOptions, prepareContext } from '../context/index.js';
+import { type ContextOptions, type PreparedContext, prepareContext } from '../context/index.js';
 import { type Clock, type Ids, randomIds, systemClock } from '../lib/index.js';
 import type { ModelProvider } from '../model/index.js';
 import type { Tool } from '../orchestrator/index.js';
@@ -8,8 +7,9 @@ import { type Amendment, type ThreadSettings, type TurnSettings, TurnwrightError
 import type { SandboxBackend } from '../sandbox/index.js';
 import type { EventStore } from '../store/index.js';
 import { closeCrash, LiveThread, type ThreadServices, WaitingTable } from '../thread/index.js';
-import type { ExecToolOptions, ToolHooks } from '../tools/index.js';
-import { type StopHooks, ThreadLog } from '../turn/index.js';
+import type { ExecToolOptions } from '../tools/index.js';
+import { ThreadLog } from '../turn/index.js';
+import type { HookPorts } from './hook-ports.js';
 import type { Engine, ResumeOptions, StartOptions } from './port.js';
 import { createToolset } from './toolset.js';
 import { VERSION } from './version.js';
@@ -26,9 +26,10 @@ export interface EngineOptions {
   readonly updatePlan?: boolean;
   readonly webSearch?: 'disabled' | 'cached' | 'live';
   readonly extraTools?: readonly Tool[];
-  readonly toolHooks?: ToolHooks;
-  readonly stopHooks?: StopHooks;
-  readonly permissionHook?: PermissionHook;
+  /** Hooks of one thread. Called when the thread is opened. */
+  hooks?(thread: { threadId: string; warn: (message: string) => void; nextId: () => string }): HookPorts;
+  /** Shown once in each thread, before its first turn. */
+  readonly warnings?: readonly string[];
   learnAmendment?(amendment: Amendment): Promise<void>;
   /** Consecutive stop-hook continuations without a tool call between them. Default 5. */
   readonly maxStopContinuations?: number;
@@ -45,20 +46,23 @@ export function createEngine(options: EngineOptions): Engine {
   async function open(log: ThreadLog, settings: TurnSettings, start?: ThreadSettings): Promise<LiveThread> {
     const waiting = new WaitingTable((record) => log.append(record));
     const warned = new Set<string>();
+    const warn = (message: string) => void log.append({ type: 'warning', message }).catch(() => {}); // a warning is not worth a turn
+    const hooks = options.hooks?.({ threadId: log.threadId, warn, nextId: () => ids.next('msg') });
+    const session = { fresh: true, source: start ? ('startup' as const) : ('resume' as const) };
     const services: ThreadServices = {
       log,
       clock,
       ids,
       random: options.random ?? Math.random,
       provider: options.provider,
-      prepare: (next) => prepare(options, log, next, clock, warned),
-      tools: createToolset(options, log, waiting, { clock, ids }),
+      prepare: (next) => prepare({ options, log, clock, warned, hooks, session }, next),
+      tools: createToolset(options, log, waiting, { clock, ids }, hooks),
       maxStopContinuations: options.maxStopContinuations ?? 5,
       close: async () => {
         threads.delete(log.threadId);
         await options.store.close(log.threadId);
       },
-      ...(options.stopHooks ? { stopHooks: options.stopHooks } : {}),
+      ...(hooks ? { stopHooks: hooks.stopHooks, promptHooks: hooks.promptHooks } : {}),
     };
     const thread = new LiveThread(services, waiting, settings, start);
     threads.set(thread.id, thread);
@@ -90,22 +94,34 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** Context messages for the next turn, and warnings that were not shown yet. */
+interface Preparing {
+  readonly options: EngineOptions;
+  readonly log: ThreadLog;
+  readonly clock: Clock;
+  /** Warnings that were shown already. */
+  readonly warned: Set<string>;
+  readonly hooks: HookPorts | undefined;
+  readonly session: { fresh: boolean; readonly source: 'startup' | 'resume' };
+}
+
+/** Context messages for the next turn, session-start hooks before the first, and warnings that were not shown yet. */
 async function prepare(
-  options: EngineOptions,
-  log: ThreadLog,
+  { options, log, clock, warned, hooks, session }: Preparing,
   settings: TurnSettings,
-  clock: Clock,
-  warned: Set<string>,
-) {
+): Promise<PreparedContext> {
   const context = await prepareContext(log.state.history, settings, options.context, clock.nowMs());
+  const started = session.fresh ? await hooks?.sessionStart(session.source, settings) : undefined;
+  session.fresh = false;
+  const hooked = (started ?? []).map((text) => ({ role: 'developer', kind: 'hookContext', text }) as const);
   const known = options.provider(settings).capabilities(settings.model).known;
   const unknown = known
     ? []
     : [`model metadata for \`${settings.model}\` not found; using cautious defaults, which can make it work worse`];
-  const warnings = [...unknown, ...context.warnings].filter((warning) => !warned.has(warning));
+  const warnings = [...(options.warnings ?? []), ...unknown, ...context.warnings].filter(
+    (warning) => !warned.has(warning),
+  );
   for (const warning of warnings) warned.add(warning);
-  return { messages: context.messages, warnings };
+  return { messages: [...context.messages, ...hooked], warnings };
 }
 
 async function loadLog(threadId: string, store: EventStore): Promise<ThreadLog> {

@@ -19,22 +19,24 @@ import {
 } from '../tools/index.js';
 import type { ThreadLog } from '../turn/index.js';
 import type { EngineOptions } from './create-engine.js';
+import type { HookPorts } from './hook-ports.js';
 
 export function createToolset(
   options: EngineOptions,
   log: ThreadLog,
   waiting: WaitingTable,
   time: { clock: Clock; ids: Ids },
+  hooks: HookPorts | undefined,
 ): ThreadServices['tools'] {
   const processes = new ProcessTable();
   const registry = createRegistry(options, processes, waiting, time);
   const gate = new GroupLock();
-  const approvals = approvalServices(options, waiting);
+  const approvals = approvalServices(options, waiting, hooks);
   return {
     specs: (settings) => registry.specs(options.provider(settings).capabilities(settings.model)),
     runCall: (settings, turnId, cancelTurn) => (call, signal) => {
       const orchestrator = { backend: options.backend, approvals, ids: time.ids, cancelTurn };
-      const services = { registry, gate, orchestrator, ...(options.toolHooks ? { hooks: options.toolHooks } : {}) };
+      const services = { registry, gate, orchestrator, ...(hooks ? { hooks: hooks.toolHooks } : {}) };
       return dispatch(call, callContext(call, turnId, settings, log), services, signal);
     },
     dispose: () => processes[Symbol.asyncDispose](),
@@ -60,11 +62,15 @@ function createRegistry(
   return new ToolRegistry(tools as readonly Tool[], { aliases: execAliases, hosted });
 }
 
-function approvalServices(options: EngineOptions, waiting: WaitingTable): ApprovalServices {
+function approvalServices(
+  options: EngineOptions,
+  waiting: WaitingTable,
+  hooks: HookPorts | undefined,
+): ApprovalServices {
   return {
     cache: new ApprovalCache(),
     ...(options.interactive ? { asker: { ask: waiting.askApproval.bind(waiting) } } : {}),
-    ...(options.permissionHook ? { hook: options.permissionHook } : {}),
+    ...(hooks ? { hook: hooks.permissionHook } : {}),
     ...(options.learnAmendment ? { learn: options.learnAmendment } : {}),
   };
 }

@@ -19,8 +19,7 @@ export function testTool(options: TestToolOptions): Tool<Record<string, unknown>
     accepts: ['function'],
     gateGroup: options.gateGroup === undefined ? 'shared' : options.gateGroup,
     escalation: { escalateOnFailure: false },
-    parse: (payload) =>
-      JSON.parse(payload.kind === 'function' ? payload.arguments : payload.input) as Record<string, unknown>,
+    parse: parseArgs,
     view: () => ({ type: 'other', tool: options.name }),
     cacheKeys: (args) => [`${options.name} ${JSON.stringify(args)}`],
     ...(options.requirement ? { requirement: options.requirement } : {}),

@@ -21,10 +21,11 @@ import {
   admitInput,
   contextItem,
   driveTurn,
+  judgedInput,
+  type PromptHooks,
   type RunToolCall,
   type StopHooks,
   type ThreadLog,
-  userMessage,
 } from '../turn/index.js';
 import { Inbox } from './inbox.js';
 import type { Admission, SubmitOptions, Thread, ThreadStatus } from './port.js';
@@ -46,6 +47,7 @@ export interface ThreadServices {
     dispose(): Promise<void>;
   };
   readonly stopHooks?: StopHooks;
+  readonly promptHooks?: PromptHooks;
   readonly maxStopContinuations: number;
   /** Lets go of the thread in the store. */
   close(): Promise<void>;
@@ -139,22 +141,29 @@ export class LiveThread implements Thread {
     const settings = { ...this.#settings, ...options.settings };
     const turnId = ids.next('turn');
     const context = await this.#services.prepare(settings);
-    const records: ThreadRecord[] = [
+    const accepted = await this.#judge(turnId, input, settings);
+    await log.append(
       ...(this.#unrecordedStart ? [{ type: 'thread.started', settings: this.#unrecordedStart } as const] : []),
       ...context.warnings.map((message) => ({ type: 'warning', message }) as const),
       { type: 'turn.started', turnId, kind: 'regular', settings },
       ...context.messages.map(
         (m) => ({ type: 'item.completed', item: contextItem(ids, m.role, m.kind, m.text) }) as const,
       ),
-      ...(input.length > 0
-        ? [{ type: 'input.accepted', turnId, item: userMessage({ ids }, input), via: 'start' } as const]
-        : []),
-    ];
-    await log.append(...records);
+      ...accepted,
+    );
     this.#unrecordedStart = undefined;
     this.#settings = settings;
-    this.#drive(turnId, 'regular', settings);
+    if (accepted.at(-1)?.type !== 'turn.ended') this.#drive(turnId, 'regular', settings);
     return { kind: 'started', turnId };
+  }
+
+  /** The first input's records. When a hook blocks it the turn is over before the model is asked. */
+  async #judge(turnId: string, input: readonly UserInput[], settings: TurnSettings): Promise<readonly ThreadRecord[]> {
+    if (input.length === 0) return [];
+    const facts = { turnId, input, settings, via: 'start' } as const;
+    const records = await judgedInput(facts, this.#services, new AbortController().signal);
+    if (records[0]?.type !== 'hooks.ran') return records;
+    return [...records, { type: 'turn.ended', turnId, status: 'completed' }];
   }
 
   /** Goes on with the turn that a crash left in the log. */
@@ -167,7 +176,7 @@ export class LiveThread implements Thread {
     const controller = new AbortController();
     setMaxListeners(0, controller.signal); // one listener a running call
     const inbox = new Inbox();
-    const { log, clock, ids, stopHooks, tools } = this.#services;
+    const { log, clock, ids, stopHooks, promptHooks, tools } = this.#services;
     const ended = new AbortController();
     if (settings.budget.maxWallMs !== undefined) stopAfter(settings.budget.maxWallMs, clock, controller, ended.signal);
     const services = {
@@ -181,6 +190,7 @@ export class LiveThread implements Thread {
       tools: () => tools.specs(settings),
       maxStopContinuations: this.#services.maxStopContinuations,
       ...(stopHooks ? { stopHooks } : {}),
+      ...(promptHooks ? { promptHooks } : {}),
     };
     const done = driveTurn(services, controller.signal)
       .catch((error: unknown) => this.#fail(error))

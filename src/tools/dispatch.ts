@@ -21,6 +21,7 @@ export interface ToolHooks {
 }
 
 export interface HookFacts {
+  readonly tool: string;
   readonly context: CallContext;
   readonly payload: ToolPayload;
 }
@@ -32,24 +33,33 @@ export interface DispatchServices {
   readonly hooks?: ToolHooks;
 }
 
+/** An outcome, and what the model sees instead of its text when a post-tool hook replaced it. */
+export interface CallResult {
+  readonly outcome: ToolOutcome;
+  readonly modelText?: string;
+}
+
 /** Rejects only when the frame broke or the turn was interrupted before the tool could say so itself. */
 export async function dispatch(
   call: ToolCallItem,
   context: CallContext,
   services: DispatchServices,
   signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const found = services.registry.find(flatName(call), call.payload);
-  if (!found) return unknownTool(flatName(call));
+): Promise<CallResult> {
+  const name = flatName(call);
+  const found = services.registry.find(name, call.payload);
+  if (!found) return { outcome: unknownTool(name) };
   const { tool } = found;
-  if (!tool.accepts.includes(found.payload.kind)) return wrongPayload(tool.spec.name, tool.accepts, found.payload.kind);
-  const hooked = await services.hooks?.preTool({ context, payload: found.payload }, signal);
-  if (hooked?.block !== undefined) return blockedByHook(tool.spec.name, hooked.block, commandOf(found.payload));
-  const payload = hooked?.payload ?? found.payload;
+  if (!tool.accepts.includes(found.payload.kind))
+    return { outcome: wrongPayload(tool.spec.name, tool.accepts, found.payload.kind) };
+  const before = await services.hooks?.preTool({ tool: tool.spec.name, context, payload: found.payload }, signal);
+  if (before?.block !== undefined)
+    return { outcome: blockedByHook(tool.spec.name, before.block, commandOf(found.payload)) };
+  const payload = before?.payload ?? found.payload;
   const outcome = await runGated(tool, payload, context, services, signal);
-  if (outcome.kind === 'rejected' || outcome.kind === 'aborted') return outcome;
-  const after = await services.hooks?.postTool({ context, payload, outcome }, signal);
-  return after?.replaceText === undefined ? outcome : { ...outcome, text: after.replaceText };
+  if (outcome.kind === 'rejected' || outcome.kind === 'aborted' || !services.hooks) return { outcome };
+  const after = await services.hooks.postTool({ tool: tool.spec.name, context, payload, outcome }, signal);
+  return after.replaceText === undefined ? { outcome } : { outcome, modelText: after.replaceText };
 }
 
 async function runGated(

@@ -1,4 +1,10 @@
-export type { DispatchServices, HookFacts, ToolHooks } from './dispatch.js';
+export {
+  createApplyPatchTool,
+  createTurnDiffTracker,
+  interceptApplyPatch,
+  runApplyPatchCommand,
+} from './apply-patch/index.js';
+export type { CallResult, DispatchServices, HookFacts, ToolHooks } from './dispatch.js';
 export { dispatch } from './dispatch.js';
 export { planTool } from './plan.js';
 export type { ToolAlias } from './registry.js';

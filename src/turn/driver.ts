@@ -2,7 +2,15 @@
  * The driver: asks the machine what to do, does it, and asks again. There is no second loop.
  * It ends with exactly one `turn.ended`, whatever happens inside.
  */
-import { assertNever, Interrupted, type ModelFailure, TurnwrightError, type UserInput } from '../protocol/index.js';
+import {
+  assertNever,
+  Interrupted,
+  type ModelFailure,
+  type ThreadRecord,
+  type TurnSettings,
+  TurnwrightError,
+  type UserInput,
+} from '../protocol/index.js';
 import { type ActiveTurn, nextStep, type Step } from './machine.js';
 import { sample } from './sample.js';
 import { contextItem, type TurnServices } from './services.js';
@@ -34,7 +42,7 @@ async function doStep(
 ): Promise<void> {
   switch (step.do) {
     case 'accept':
-      return acceptInput(services);
+      return acceptInput(services, signal);
     case 'sample':
       return prepareAndSample(services, calls, signal);
     case 'settle':
@@ -51,13 +59,31 @@ async function doStep(
   }
 }
 
-async function acceptInput(services: TurnServices): Promise<void> {
-  const turnId = activeTurn(services).id;
-  const items = services.input.take().map((content) => userMessage(services, content));
-  await services.log.append(...items.map((item) => ({ type: 'input.accepted', turnId, item, via: 'steer' }) as const));
+async function acceptInput(services: TurnServices, signal: AbortSignal): Promise<void> {
+  const turn = activeTurn(services);
+  for (const input of services.input.take())
+    await services.log.append(
+      ...(await judgedInput({ turnId: turn.id, input, settings: turn.settings, via: 'steer' }, services, signal)),
+    );
 }
 
-export function userMessage(services: Pick<TurnServices, 'ids'>, content: readonly UserInput[]) {
+/** The records of one input after the prompt hooks have seen it. Blocked input leaves only the word of the hook. */
+export async function judgedInput(
+  facts: { turnId: string; input: readonly UserInput[]; settings: TurnSettings; via: 'start' | 'steer' },
+  services: Pick<TurnServices, 'ids' | 'promptHooks'>,
+  signal: AbortSignal,
+): Promise<readonly ThreadRecord[]> {
+  const { turnId, input, via } = facts;
+  const verdict = await services.promptHooks?.run(facts, signal);
+  if (verdict?.block !== undefined) return [{ type: 'hooks.ran', event: 'userPrompt', block: verdict.block }];
+  const contexts = (verdict?.contexts ?? []).map((text) => contextItem(services.ids, 'developer', 'hookContext', text));
+  return [
+    { type: 'input.accepted', turnId, item: userMessage(services, input), via },
+    ...contexts.map((item) => ({ type: 'item.completed', item }) as const),
+  ];
+}
+
+function userMessage(services: Pick<TurnServices, 'ids'>, content: readonly UserInput[]) {
   return { type: 'userMessage', id: services.ids.next('msg'), content } as const;
 }
 
@@ -106,7 +132,12 @@ function noteFor(turn: ActiveTurn): { kind: 'retryNote' | 'continueNote'; text: 
 
 async function runStopHooks(services: TurnServices, signal: AbortSignal): Promise<void> {
   const turn = activeTurn(services);
-  const facts = { turnId: turn.id, stopHookActive: turn.stopBlocks > 0, lastMessage: turn.lastMessage };
+  const facts = {
+    turnId: turn.id,
+    settings: turn.settings,
+    stopHookActive: turn.stopBlocks > 0,
+    lastMessage: turn.lastMessage,
+  };
   const { block } = (await services.stopHooks?.run(facts, signal)) ?? {};
   if (block === undefined) return services.log.append({ type: 'hooks.ran', event: 'stop' });
   if (turn.stopBlocks >= services.maxStopContinuations) {

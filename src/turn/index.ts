@@ -1,8 +1,8 @@
 export type { ActiveTurnFacts, Admitted, InputFacts, InputRefusal } from './admit-input.js';
 export { admitInput } from './admit-input.js';
-export { driveTurn, userMessage } from './driver.js';
+export { driveTurn, judgedInput } from './driver.js';
 export { ThreadLog } from './log.js';
 export type { ActiveTurn, OpenCall, Phase, Step, ThreadState } from './machine.js';
 export { apply, INITIAL_STATE, nextStep } from './machine.js';
-export type { PendingInput, RunToolCall, StopHooks, TurnServices } from './services.js';
+export type { PendingInput, PromptHooks, RunToolCall, StopHooks, TurnServices } from './services.js';
 export { contextItem } from './services.js';

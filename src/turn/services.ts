@@ -1,15 +1,24 @@
 /** What a turn needs from outside. Everything effectful enters here. */
 import type { Clock, Ids } from '../lib/index.js';
 import type { ModelProvider, ToolSpec } from '../model/index.js';
-import type { Item, ToolCallItem, ToolOutcome, UserInput } from '../protocol/index.js';
+import type { Item, ToolCallItem, TurnSettings, UserInput } from '../protocol/index.js';
+import type { CallResult } from '../tools/index.js';
 import type { ThreadLog } from './log.js';
 
 /** Stop hooks run when the model is done. `block` sends the text to the model and the turn goes on. */
 export interface StopHooks {
   run(
-    facts: { turnId: string; stopHookActive: boolean; lastMessage: string | undefined },
+    facts: { turnId: string; settings: TurnSettings; stopHookActive: boolean; lastMessage: string | undefined },
     signal: AbortSignal,
   ): Promise<{ block?: string }>;
+}
+
+/** Prompt hooks see each input before the model does. `block` keeps it from the model; `contexts` follow it. */
+export interface PromptHooks {
+  run(
+    facts: { turnId: string; input: readonly UserInput[]; settings: TurnSettings },
+    signal: AbortSignal,
+  ): Promise<{ block?: string; contexts: readonly string[] }>;
 }
 
 /** Input accepted while the turn runs, waiting for the next request. */
@@ -25,7 +34,7 @@ export interface PendingInput {
 }
 
 /** Runs one tool call to its outcome. Rejects only when the frame broke. */
-export type RunToolCall = (call: ToolCallItem, signal: AbortSignal) => Promise<ToolOutcome>;
+export type RunToolCall = (call: ToolCallItem, signal: AbortSignal) => Promise<CallResult>;
 
 export interface TurnServices {
   readonly log: ThreadLog;
@@ -33,6 +42,7 @@ export interface TurnServices {
   readonly input: PendingInput;
   readonly runToolCall: RunToolCall;
   readonly stopHooks?: StopHooks;
+  readonly promptHooks?: PromptHooks;
   readonly clock: Clock;
   readonly ids: Ids;
   /** In [0, 1); spreads retries. */

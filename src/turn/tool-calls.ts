@@ -4,6 +4,7 @@
  */
 import { outputItem } from '../context/index.js';
 import { Interrupted, type ToolCallItem, type ToolOutcome } from '../protocol/index.js';
+import type { CallResult } from '../tools/index.js';
 import type { OpenCall } from './machine.js';
 import type { TurnServices } from './services.js';
 
@@ -37,21 +38,22 @@ export class ToolCalls {
   }
 
   async #run(call: ToolCallItem): Promise<void> {
-    const outcome = await this.#outcome(call);
-    await this.#services.log.append({ type: 'item.completed', item: outputItem(call, outcome) });
+    const { outcome, modelText } = await this.#result(call);
+    const item = { ...outputItem(call, outcome), ...(modelText === undefined ? {} : { modelText }) };
+    await this.#services.log.append({ type: 'item.completed', item });
   }
 
-  async #outcome(call: ToolCallItem): Promise<ToolOutcome> {
+  async #result(call: ToolCallItem): Promise<CallResult> {
     const run = this.#services.runToolCall(call, this.#signal);
     run.catch(() => {}); // it may fail after it was given up
     const limit = abortLimit(this.#signal);
     try {
       return await Promise.race([run, limit.reached]);
     } catch (error) {
-      if (this.#signal.aborted) return { kind: 'aborted', text: abortText(this.#signal.reason) };
+      if (this.#signal.aborted) return { outcome: aborted(this.#signal) };
       this.#fatal ??= { reason: error };
       const why = error instanceof Error ? error.message : String(error);
-      return { kind: 'failed', text: `${call.tool} failed: internal error: ${why}` };
+      return { outcome: { kind: 'failed', text: `${call.tool} failed: internal error: ${why}` } };
     } finally {
       limit.cancel();
     }
@@ -59,12 +61,12 @@ export class ToolCalls {
 }
 
 /** Resolves some time after an interrupt, so that a tool that ignores it cannot hold the turn. */
-function abortLimit(signal: AbortSignal): { reached: Promise<ToolOutcome>; cancel(): void } {
+function abortLimit(signal: AbortSignal): { reached: Promise<CallResult>; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   let start = () => {};
-  const reached = new Promise<ToolOutcome>((resolve) => {
+  const reached = new Promise<CallResult>((resolve) => {
     start = () => {
-      timer = setTimeout(() => resolve({ kind: 'aborted', text: abortText(signal.reason) }), ABORT_LIMIT_MS);
+      timer = setTimeout(() => resolve({ outcome: aborted(signal) }), ABORT_LIMIT_MS);
     };
   });
   if (signal.aborted) start();
@@ -78,6 +80,7 @@ function abortLimit(signal: AbortSignal): { reached: Promise<ToolOutcome>; cance
   };
 }
 
-function abortText(reason: unknown): string {
-  return reason instanceof Interrupted && reason.why !== 'user' ? `aborted: ${reason.why}` : 'aborted by user';
+function aborted({ reason }: AbortSignal): ToolOutcome {
+  const text = reason instanceof Interrupted && reason.why !== 'user' ? `aborted: ${reason.why}` : 'aborted by user';
+  return { kind: 'aborted', text };
 }
