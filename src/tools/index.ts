@@ -6,6 +6,8 @@ export {
 } from './apply-patch/index.js';
 export type { CallResult, DispatchServices, HookFacts, ToolHooks } from './dispatch.js';
 export { dispatch } from './dispatch.js';
+export type { CommandPolicy, CommandQuestion, ExecToolOptions, Shell } from './exec/index.js';
+export { createExecTools, execAliases, findUserShell, safeCoreCommandPolicy } from './exec/index.js';
 export { planTool } from './plan.js';
 export type { ToolAlias } from './registry.js';
 export { ToolRegistry } from './registry.js';
