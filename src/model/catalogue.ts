@@ -31,6 +31,12 @@ const PLAIN: ModelTraits = {
   contextWindow: 1_047_576,
 };
 
+const CLAUDE: ModelTraits = withoutEffort({
+  ...REASONING_FUNCTIONS_ONLY,
+  hostedWebSearch: false,
+  contextWindow: 200_000,
+});
+
 /** Longest prefix wins. A prefix ends at a name's end, `-`, `.` or `:`. Codex 0.171 has no entry for gpt-5.1 and older. */
 const MODELS: readonly (readonly [prefix: string, traits: ModelTraits])[] = [
   ['gpt-6', { ...MODERN, contextWindow: 400_000 }],
@@ -47,6 +53,9 @@ const MODELS: readonly (readonly [prefix: string, traits: ModelTraits])[] = [
   ['o3', REASONING_FUNCTIONS_ONLY],
   ['o4-mini', REASONING_FUNCTIONS_ONLY],
   ['gpt-4.1', PLAIN],
+  ['claude-opus', CLAUDE],
+  ['claude-sonnet', CLAUDE],
+  ['claude-haiku', CLAUDE],
 ];
 
 /** For models nobody told us about: function tools, text, no provider features. Requested settings are still passed on. */
@@ -75,4 +84,8 @@ export function lookUpModel(model: string): ModelTraits {
 
 function withoutVerbosity({ defaultVerbosity: _, ...traits }: ModelTraits): ModelTraits {
   return { ...traits, verbosity: false };
+}
+
+function withoutEffort({ defaultEffort: _, ...traits }: ModelTraits): ModelTraits {
+  return traits;
 }

@@ -197,6 +197,7 @@ function streamKind(said: Said): FailureKind {
     case 'permission_error':
       return 'unauthorized';
     case 'model_not_found':
+    case 'not_found_error':
       return 'modelNotFound';
     default:
       return 'serverError';

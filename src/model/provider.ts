@@ -1,6 +1,6 @@
 /** From configuration to a provider: address, key, headers, wire. */
 import type { Clock, Ids } from '../lib/index.js';
-import { TurnwrightError } from '../protocol/index.js';
+import { assertNever, TurnwrightError } from '../protocol/index.js';
 import { lookUpModel, type ModelTraits } from './catalogue.js';
 import { ChatDecoder } from './chat-decode.js';
 import { ChatEncoder } from './chat-encode.js';
@@ -8,6 +8,8 @@ import type { EventBuffer } from './event-buffer.js';
 import type { ProviderFacts } from './failure.js';
 import { createHttpClient } from './http.js';
 import { LocalImages } from './images.js';
+import { MessagesDecoder } from './messages-decode.js';
+import { MessagesEncoder } from './messages-encode.js';
 import type { ModelProvider, ModelRequest } from './port.js';
 import type { Env } from './proxy.js';
 import { ResponsesDecoder } from './responses-decode.js';
@@ -105,9 +107,11 @@ export function createProvider(config: ProviderConfig, deps: ProviderDeps): Mode
   };
 }
 
-/** Only the Responses wire knows free-text tools and tools the provider runs. */
+/** Only the Responses wire knows free-text tools and tools the provider runs; Messages has no output schema. */
 function wireTraits(wire: WireApi, traits: ModelTraits): ModelTraits {
-  return wire === 'responses' ? traits : { ...traits, customTools: false, hostedWebSearch: false };
+  if (wire === 'responses') return traits;
+  const { outputSchema } = traits;
+  return { ...traits, customTools: false, hostedWebSearch: false, outputSchema: outputSchema && wire === 'chat' };
 }
 
 function createWire(config: ProviderConfig, provider: ProviderFacts, images: LocalImages, ids: Ids): Wire {
@@ -131,11 +135,17 @@ function createWire(config: ProviderConfig, provider: ProviderFacts, images: Loc
         decoder: (out, model) => new ChatDecoder(out, { ids, provider, model }),
       };
     }
+    case 'messages': {
+      const encoder = new MessagesEncoder(images);
+      return {
+        path: 'messages',
+        authorization: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+        encode: (request, traits) => encoder.encode(request, traits),
+        decoder: (out, model) => new MessagesDecoder(out, { ids, provider, model }),
+      };
+    }
     default:
-      throw new TurnwrightError(
-        'TW_PROVIDER_CONFIG',
-        `model provider ${config.id}: unknown wire_api ${JSON.stringify(config.wireApi)}`,
-      );
+      return assertNever(config.wireApi);
   }
 }
 
