@@ -15,7 +15,7 @@ import { testSettings } from './settings.js';
 
 export interface TestThreadOptions {
   readonly model: ScriptedModel;
-  readonly tools?: readonly Tool<never>[];
+  readonly tools?: readonly Tool[];
   readonly settings?: Partial<TurnSettings>;
   readonly store?: EventStore;
   readonly clock?: ManualClock;
@@ -66,7 +66,7 @@ interface Parts {
 
 function threadServices(options: TestThreadOptions, parts: Parts): ThreadServices {
   const { log, clock, ids, waiting, store } = parts;
-  const registry = new ToolRegistry((options.tools ?? []) as unknown as readonly Tool[]);
+  const registry = new ToolRegistry(options.tools ?? []);
   const gate = new GroupLock();
   const approvals = { cache: new ApprovalCache(), asker: { ask: waiting.askApproval.bind(waiting) } };
   return {

@@ -18,11 +18,6 @@ import {
 type Move = 'say' | 'echo' | 'unknown' | 'badKind' | 'slow' | 'refused' | 'throwsArgs';
 type End = 'done' | 'again' | 'cut' | 'failed' | 'limit';
 
-interface Round {
-  readonly moves: readonly Move[];
-  readonly end: End;
-}
-
 const round = fc.record({
   moves: fc.array(fc.constantFrom<Move>('say', 'echo', 'unknown', 'badKind', 'slow', 'refused', 'throwsArgs'), {
     maxLength: 4,
