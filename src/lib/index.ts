@@ -7,3 +7,4 @@ export { deferred } from './deferred.js';
 export { GroupLock } from './group-lock.js';
 export { randomIds, uuidV7 } from './ids.js';
 export { quoteArgv } from './quote-argv.js';
+export { VERSION } from './version.js';

@@ -15,6 +15,7 @@ export const ERROR_CODES = {
   TW_NOT_A_REPO: { exit: 1, about: 'the working directory is not inside a trusted git repository' },
   TW_SCHEMA_FILE: { exit: 1, about: 'the output schema file is missing or not valid JSON' },
   TW_INPUT_FILE: { exit: 1, about: 'an input file (image, prompt) cannot be read' },
+  TW_OUTPUT_FILE: { exit: 1, about: 'an output file cannot be written' },
   TW_NO_PROMPT: { exit: 1, about: 'no prompt was given' },
   TW_THREAD_UNKNOWN: { exit: 1, about: 'no thread has this id' },
   TW_THREAD_BUSY: { exit: 1, about: 'the thread has an active turn or another process holds it' },

@@ -1,5 +1,5 @@
 /** What front-ends hold of a thread. */
-import type { ReviewDecision, SteerDelivery, ThreadEvent, TurnSettings, UserInput } from '../protocol/index.js';
+import type { ReviewDecision, SteerDelivery, ThreadEvent, TurnSettings, Usage, UserInput } from '../protocol/index.js';
 import type { InputRefusal } from '../turn/index.js';
 
 export type ThreadStatus =
@@ -28,6 +28,8 @@ export interface Thread extends AsyncDisposable {
   readonly status: ThreadStatus;
   /** Id of the active turn. */
   readonly activeTurnId: string | undefined;
+  /** What the thread has used since it began, earlier processes included. */
+  readonly usage: Usage;
   /** Starts a turn or steers the active one. Resolves once the input is safely recorded or queued. */
   submit(input: readonly UserInput[], options?: SubmitOptions): Promise<Admission>;
   /** Ends the turn; resolves after `turn.ended` is recorded. Rejects with `TW_USAGE` when it is not the active one. */

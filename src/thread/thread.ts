@@ -15,6 +15,7 @@ import {
   type TurnKind,
   type TurnSettings,
   TurnwrightError,
+  type Usage,
   type UserInput,
 } from '../protocol/index.js';
 import {
@@ -88,6 +89,10 @@ export class LiveThread implements Thread {
 
   get activeTurnId(): string | undefined {
     return this.#active?.turnId;
+  }
+
+  get usage(): Usage {
+    return this.#services.log.state.usage;
   }
 
   submit(input: readonly UserInput[], options: SubmitOptions = {}): Promise<Admission> {
