@@ -12,6 +12,7 @@ import { type Machine, type MachineOptions, openMachine, sandboxUnavailable } fr
 import { planSandbox } from './plan/plan.js';
 import type { ResolvedPolicy } from './plan/policy.js';
 import { requireProgram } from './program.js';
+import { startSeatbelt } from './seatbelt/run.js';
 
 export type SandboxBackendOptions = MachineOptions;
 
@@ -36,7 +37,7 @@ export function createPlainBackend(): SandboxBackend {
 export function backendOf(machine: Machine): ClosableBackend {
   const plain = createPlainBackend();
   return {
-    name: machine.probe.ok ? 'bwrap' : 'landlock',
+    name: machine.tier,
     async spawn(argv, options, signal) {
       signal.throwIfAborted();
       const policy = machine.resolve(options.policy);
@@ -54,6 +55,8 @@ async function start(
   argv: readonly string[],
   options: SpawnOptions,
 ): Promise<SandboxedProcess> {
+  if (machine.tier === 'seatbelt')
+    return await startSeatbelt(await machine.seatbelt(policy, options.cwd, argv), options);
   if (!machine.probe.ok) return await startFallback(machine, await fallback(machine, policy), policy, argv, options);
   const launch = await prepareLaunch(machine.bwrap(), { policy, cwd: options.cwd, tty: options.tty, argv });
   return await startLaunch(launch, options);
@@ -61,6 +64,7 @@ async function start(
 
 /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` naming both causes when Landlock does not suffice either. */
 export async function fallback(machine: Machine, policy: ResolvedPolicy): Promise<LandlockContext> {
+  if (machine.tier === 'unsupported') throw sandboxUnavailable(machine.probe);
   try {
     return await machine.landlock(policy);
   } catch (error) {

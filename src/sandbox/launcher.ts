@@ -29,6 +29,7 @@ export async function runInherited(machine: Machine, argv: readonly string[], ru
     return await statusOf(spawn(file, rest, { cwd: run.cwd, env: run.env, stdio: 'inherit' }), undefined);
   }
   const tty = process.stdin.isTTY === true;
+  if (machine.tier === 'seatbelt') return await runSeatbelt(machine, policy, argv, run);
   if (!machine.probe.ok) return await runRestricted(machine, policy, argv, run);
   const launch = await prepareLaunch(machine.bwrap(), { policy, cwd: run.cwd, tty, argv });
   try {
@@ -43,6 +44,20 @@ export async function runInherited(machine: Machine, argv: readonly string[], ru
   } finally {
     for (const { text } of await launch.finish()) run.onNotice?.(text);
   }
+}
+
+async function runSeatbelt(
+  machine: Machine,
+  policy: ResolvedPolicy,
+  argv: readonly string[],
+  run: InheritedRun,
+): Promise<number> {
+  const launch = await machine.seatbelt(policy, run.cwd, argv);
+  const [file = '', ...rest] = launch.argv;
+  const env = { ...run.env, ...launch.env };
+  const status = await statusOf(spawn(file, rest, { cwd: run.cwd, env, stdio: 'inherit' }), undefined);
+  for (const { text } of launch.finish()) run.onNotice?.(text);
+  return status;
 }
 
 async function runRestricted(

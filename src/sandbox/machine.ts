@@ -10,6 +10,7 @@ import { type LandlockContext, LandlockWorkers } from './landlock/workers.js';
 import type { ProxiedPolicy } from './network/decide.js';
 import { type NetworkOptions, NetworkSessions } from './network/sessions.js';
 import { type ResolvedPolicy, resolvePolicy, type SandboxHost } from './plan/policy.js';
+import { prepareSeatbelt, type SeatbeltLaunch } from './seatbelt/run.js';
 import { filterArch } from './seccomp/filter.js';
 import { openState, type SandboxState } from './state.js';
 
@@ -26,11 +27,14 @@ export interface Machine {
   readonly host: SandboxHost;
   readonly state: SandboxState;
   readonly files: FileView;
+  readonly tier: 'bwrap' | 'landlock' | 'seatbelt' | 'unsupported';
   readonly probe: BwrapProbe;
   /** Undefined for the modes that wrap nothing. Each policy is resolved once: its roots stay where they were. */
   resolve(policy: SandboxPolicy): ResolvedPolicy | undefined;
   /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` when bubblewrap does not work here. */
   bwrap(): LaunchContext;
+  /** macOS: the profile of a policy enforced by `sandbox-exec`. */
+  seatbelt(policy: ResolvedPolicy, cwd: string, argv: readonly string[]): Promise<SeatbeltLaunch>;
   /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` where Landlock cannot express the policy or is not there. */
   landlock(policy: ResolvedPolicy): Promise<LandlockContext>;
   /** Ends the network sessions. */
@@ -42,7 +46,7 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
   const host = describeHost(state, options);
   const files = createFileView();
   const path = findBwrap(options.searchPath ?? process.env['PATH'] ?? '', options.distrusted ?? []);
-  const probe = await probeBwrap(path, state, host.uid);
+  const probe = process.platform === 'linux' ? await probeBwrap(path, state, host.uid) : noLinux(process.platform);
   const notice = options.onNotice ?? (() => undefined);
   if (probe.ok) for (const weakness of probe.degraded) notice(`sandbox is degraded: ${weakness}`);
   const claims = new Claims(state);
@@ -54,9 +58,15 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
     state,
     files,
     probe,
+    tier: tierOf(probe),
     async close() {
       await networks.close();
       await landlocks.close();
+    },
+    async seatbelt(policy, cwd, argv) {
+      const proxied = policy.network.kind === 'proxied' ? policy.network : undefined;
+      const session = proxied === undefined ? undefined : await networks.open(proxied, undefined);
+      return prepareSeatbelt({ policy, cwd, host, files, session }, argv);
     },
     landlock: (policy) => landlocks.open(policy),
     resolve(policy) {
@@ -73,6 +83,22 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
       const network = (policy: ProxiedPolicy) => networks.open(policy, probe);
       return { probe, arch, state, claims, host, files, network };
     },
+  };
+}
+
+function tierOf(probe: BwrapProbe): Machine['tier'] {
+  if (process.platform === 'darwin') return 'seatbelt';
+  if (process.platform !== 'linux') return 'unsupported';
+  return probe.ok ? 'bwrap' : 'landlock';
+}
+
+/** Windows is refused honestly: half a sandbox would be worse than none. */
+function noLinux(platform: NodeJS.Platform): BwrapProbe {
+  const fix = platform === 'win32' ? 'run turnwright inside WSL2' : 'run turnwright on Linux or macOS';
+  return {
+    ok: false,
+    stderr: '',
+    failure: { cause: 'unsupported', what: `${platform} has no sandbox for commands`, fix },
   };
 }
 

@@ -9,6 +9,7 @@ export type ProbeCause =
   | 'mount'
   | 'seccomp'
   | 'too-old'
+  | 'unsupported'
   | 'unknown';
 
 export interface ProbeFailure {

@@ -17,9 +17,14 @@ export function findProgram(name: string, searchPath: string, distrusted: readon
     .split(delimiter)
     .filter(isAbsolute)
     .map((place) => join(place, name));
-  return candidates.find(
-    (path) => isExecutable(path) && !distrusted.some((root) => isWithin(realpathSync(path), root)),
-  );
+  return candidates.find((path) => isExecutable(path) && isTrusted(realpathSync(path), distrusted));
+}
+
+/** `/` is never a writable root, so working there says nothing; and what only root can write, no command has written. */
+function isTrusted(path: string, distrusted: readonly string[]): boolean {
+  const found = statSync(path);
+  const rootOnly = process.getuid?.() !== 0 && found.uid === 0 && (found.mode & 0o022) === 0;
+  return rootOnly || !distrusted.some((root) => root !== '/' && isWithin(path, root));
 }
 
 function isExecutable(path: string): boolean {

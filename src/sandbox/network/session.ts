@@ -9,7 +9,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import type { Server, Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { TurnwrightError } from '../../protocol/index.js';
 import type { ProxiedPolicy } from './decide.js';
 import { type AuditRecord, type NetworkAsker, type NetworkCommand, NetworkGate } from './gate.js';
@@ -18,6 +18,8 @@ import { createProxy } from './proxy.js';
 export interface NetworkSession {
   /** Put before the bubblewrap command line. */
   readonly join: readonly string[];
+  /** Where the proxy listens, as commands see it. */
+  readonly port: number;
   /** False once the anchor is gone: commands in it have no way out any more. */
   readonly alive: boolean;
   /** Registers one command. `text` is its command line, for questions and the audit. */
@@ -33,8 +35,6 @@ export interface NetworkTicket {
 }
 
 export interface NetworkSessionOptions {
-  readonly bwrapPath: string;
-  readonly nsenterPath: string;
   readonly policy: ProxiedPolicy;
   readonly asker?: NetworkAsker;
   readonly audit: (record: AuditRecord) => void;
@@ -54,8 +54,56 @@ interface Registered {
   readonly refused: Set<string>;
 }
 
+interface AnchorPrograms {
+  readonly bwrapPath: string;
+  readonly nsenterPath: string;
+}
+
 /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` when the namespace cannot be made or joined. */
-export async function openNetworkSession(options: NetworkSessionOptions): Promise<NetworkSession> {
+export async function openNetworkSession(options: NetworkSessionOptions & AnchorPrograms): Promise<NetworkSession> {
+  const guard = createGuard(options);
+  const anchor = await startAnchor(options, guard.serve);
+  return {
+    join: joinArgv(options.nsenterPath, anchor.pid),
+    port: PORT,
+    get alive() {
+      return anchor.child.exitCode === null && anchor.child.signalCode === null;
+    },
+    admit: (text) => guard.admit(text, PORT),
+    async close() {
+      guard.close();
+      anchor.server.close();
+      await stop(anchor.child);
+    },
+  };
+}
+
+/** Without namespaces (macOS): the proxy listens on a port of the host, the only one the profile lets through. */
+export async function openLocalSession(options: NetworkSessionOptions): Promise<NetworkSession> {
+  const guard = createGuard(options);
+  const server = createServer((socket) => guard.serve(socket));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    join: [],
+    port,
+    alive: true,
+    admit: (text) => guard.admit(text, port),
+    async close() {
+      guard.close();
+      server.close();
+    },
+  };
+}
+
+interface Guard {
+  serve(socket: Socket): void;
+  admit(text: string, port: number): NetworkTicket;
+  close(): void;
+}
+
+function createGuard(options: NetworkSessionOptions): Guard {
   const commands = new Map<string, Registered>();
   const gate = new NetworkGate({
     policy: options.policy,
@@ -73,29 +121,20 @@ export async function openNetworkSession(options: NetworkSessionOptions): Promis
       return known?.token === password ? known.command : undefined;
     },
   });
-  const anchor = await startAnchor(options, (socket) => proxy.serve(socket));
   let count = 0;
   return {
-    join: joinArgv(options.nsenterPath, anchor.pid),
-    get alive() {
-      return anchor.child.exitCode === null && anchor.child.signalCode === null;
-    },
-    admit(text) {
+    serve: (socket) => proxy.serve(socket),
+    admit(text, port) {
       const id = `cmd-${++count}`;
       const token = randomBytes(12).toString('hex');
       const refused = new Set<string>();
       commands.set(id, { command: { id, text }, token, refused });
-      return {
-        env: proxyEnvironment(id, token),
-        refusedHosts: () => [...refused],
-        release: () => void commands.delete(id),
-      };
+      const env = proxyEnvironment(id, token, port);
+      return { env, refusedHosts: () => [...refused], release: () => void commands.delete(id) };
     },
-    async close() {
+    close() {
       gate.close();
       proxy.close();
-      anchor.server.close();
-      await stop(anchor.child);
     },
   };
 }
@@ -106,7 +145,7 @@ interface Anchor {
   readonly server: Server;
 }
 
-async function startAnchor(options: NetworkSessionOptions, serve: (socket: Socket) => void): Promise<Anchor> {
+async function startAnchor(options: AnchorPrograms, serve: (socket: Socket) => void): Promise<Anchor> {
   const child = spawn(
     options.bwrapPath,
     [
@@ -164,6 +203,7 @@ function joinArgv(nsenterPath: string, pid: number): string[] {
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.ref();
   child.kill('SIGKILL');
   await gone;
   if (child.connected) child.disconnect();
@@ -179,8 +219,8 @@ function noProxy(why: string): TurnwrightError {
 }
 
 /** Tools read the proxy from many names; the ones without credentials in their own syntax are still served. */
-function proxyEnvironment(id: string, token: string): Record<string, string> {
-  const url = `http://${id}:${token}@127.0.0.1:${PORT}`;
+function proxyEnvironment(id: string, token: string, port: number): Record<string, string> {
+  const url = `http://${id}:${token}@127.0.0.1:${port}`;
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'FTP_PROXY'];
   const others = [
     'npm_config_proxy',
@@ -204,6 +244,6 @@ function proxyEnvironment(id: string, token: string): Record<string, string> {
     NODE_USE_ENV_PROXY: '1',
     ...(netcat === undefined
       ? {}
-      : { GIT_SSH_COMMAND: `ssh -o ProxyCommand='${netcat} -X 5 -x 127.0.0.1:${PORT} %h %p'` }),
+      : { GIT_SSH_COMMAND: `ssh -o ProxyCommand='${netcat} -X 5 -x 127.0.0.1:${port} %h %p'` }),
   };
 }

@@ -7,7 +7,7 @@ import type { SandboxState } from '../state.js';
 import { auditTo } from './audit.js';
 import type { ProxiedPolicy } from './decide.js';
 import type { AuditRecord, NetworkAsker } from './gate.js';
-import { type NetworkSession, openNetworkSession } from './session.js';
+import { type NetworkSession, openLocalSession, openNetworkSession } from './session.js';
 
 export interface NetworkOptions {
   /** Asked about hosts that a network policy does not name. Without one they are refused. */
@@ -20,7 +20,9 @@ export interface NetworkOptions {
   readonly distrusted?: readonly string[];
 }
 
-/** One session per distinct network policy; a new one when its anchor died. */
+type WorkingBwrap = Extract<BwrapProbe, { ok: true }>;
+
+/** One session per distinct network policy; a new one when its anchor died. Without bubblewrap, a port of the host. */
 export class NetworkSessions {
   readonly #open = new Map<string, Promise<NetworkSession>>();
   readonly #options: NetworkOptions;
@@ -35,7 +37,7 @@ export class NetworkSessions {
     };
   }
 
-  async open(policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
+  async open(policy: ProxiedPolicy, probe: WorkingBwrap | undefined): Promise<NetworkSession> {
     const key = JSON.stringify(policy);
     const known = this.#open.get(key) ?? this.#begin(key, policy, probe);
     const session = await known;
@@ -45,7 +47,7 @@ export class NetworkSessions {
     return await (replaced === undefined || replaced === known ? this.#begin(key, policy, probe) : replaced);
   }
 
-  #begin(key: string, policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
+  #begin(key: string, policy: ProxiedPolicy, probe: WorkingBwrap | undefined): Promise<NetworkSession> {
     const opening = this.#start(policy, probe);
     this.#open.set(key, opening);
     opening.catch(() => this.#open.delete(key));
@@ -60,8 +62,10 @@ export class NetworkSessions {
     }
   }
 
-  async #start(policy: ProxiedPolicy, probe: Extract<BwrapProbe, { ok: true }>): Promise<NetworkSession> {
+  async #start(policy: ProxiedPolicy, probe: WorkingBwrap | undefined): Promise<NetworkSession> {
     const { networkAsker, searchPath, distrusted } = this.#options;
+    const asker = networkAsker === undefined ? {} : { asker: networkAsker };
+    if (probe === undefined) return await openLocalSession({ policy, audit: this.#audit, ...asker });
     const nsenterPath = findProgram('nsenter', searchPath ?? process.env['PATH'] ?? '', distrusted ?? []);
     if (nsenterPath === undefined || !probe.networkNamespace) {
       throw new TurnwrightError(
@@ -70,7 +74,6 @@ export class NetworkSessions {
           'configure the network as off or full',
       );
     }
-    const asker = networkAsker === undefined ? {} : { asker: networkAsker };
     return await openNetworkSession({ bwrapPath: probe.path, nsenterPath, policy, audit: this.#audit, ...asker });
   }
 }
