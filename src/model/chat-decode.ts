@@ -8,6 +8,7 @@ import type { EventBuffer } from './event-buffer.js';
 import { httpFailure, type ProviderFacts, streamFailure } from './failure.js';
 import { arrayOf, type Json, numberOr, objectOf, parseObject, stringOr } from './json.js';
 import type { WireDecoder } from './sampling.js';
+import { type Split, ThinkTags } from './think-tags.js';
 
 interface OpenText {
   readonly id: string;
@@ -27,6 +28,7 @@ interface OpenCall {
 export class ChatDecoder implements WireDecoder {
   readonly #out: EventBuffer;
   readonly #deps: { readonly ids: Ids; readonly provider: ProviderFacts; readonly model: string };
+  readonly #tags = new ThinkTags();
   #message: OpenText | undefined;
   #reasoning: OpenText | undefined;
   readonly #calls: OpenCall[] = [];
@@ -70,8 +72,13 @@ export class ChatDecoder implements WireDecoder {
     const thought = stringOr(delta['reasoning_content'], stringOr(delta['reasoning'], ''));
     if (thought !== '') this.#think(thought);
     const text = textOf(delta['content']) || stringOr(delta['refusal'], '');
-    if (text !== '') this.#say(text);
+    if (text !== '') this.#take(this.#tags.push(text));
     for (const piece of arrayOf(delta['tool_calls'])) this.#callPiece(objectOf(piece));
+  }
+
+  #take({ thought, text }: Split): void {
+    if (thought !== '') this.#think(thought);
+    if (text !== '') this.#say(text);
   }
 
   #think(text: string): void {
@@ -123,6 +130,7 @@ export class ChatDecoder implements WireDecoder {
     const known = index === undefined ? last : this.#calls.findLast((call) => call.index === index);
     const isNew = name !== '' && known !== undefined && known.name !== '' && beginsAnew(known, id, name, index);
     if (known && !isNew) return known;
+    this.#take(this.#tags.end());
     this.#closeReasoning();
     this.#closeMessage();
     // Calls come one after the other; the earlier ones are complete and may start.
@@ -165,6 +173,7 @@ export class ChatDecoder implements WireDecoder {
   #finishWith(reason: string): void {
     if (this.#finish !== '') return;
     this.#finish = reason;
+    this.#take(this.#tags.end());
     this.#closeReasoning();
     this.#closeMessage();
     // A call cut by the output limit is not complete: running it would run something else.

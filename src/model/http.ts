@@ -10,6 +10,7 @@ import { ChunkReader } from './chunk-reader.js';
 import { connectionFailure, httpFailure, idleFailure, type ProviderFacts } from './failure.js';
 import { type Env, proxyFor, proxyHeaders, TunnelAgent } from './proxy.js';
 import { backoffMs, MAX_SERVER_DELAY_MS } from './retry.js';
+import { WarmHttpAgent, WarmHttpsAgent } from './warm-agent.js';
 
 export interface HttpPost {
   readonly url: URL;
@@ -37,6 +38,8 @@ export type HttpResult =
 export interface HttpClient {
   /** Resolves with the open answer of a 2xx, or with the failure. Rejects only with `signal.reason`. */
   post(request: HttpPost, signal: AbortSignal): Promise<HttpResult>;
+  /** Opens a connection for the next request, if it goes there directly. Failures show when the request comes. */
+  warm(url: URL): void;
 }
 
 const MAX_ERROR_BODY_CHARS = 64 * 1024;
@@ -54,11 +57,12 @@ class AttemptFailed extends Error {
 }
 
 export function createHttpClient(options: HttpOptions): HttpClient {
-  const connect = createConnector(options.env);
+  const connections = createConnections(options.env);
   return {
+    warm: (url) => connections.warm(url),
     async post(request, signal) {
       for (let retries = 0, staleRetries = 0; ; ) {
-        const result = await attempt(request, options, connect, signal);
+        const result = await attempt(request, options, connections, signal);
         if (result.ok) return result;
         if (result.stale && staleRetries++ === 0) continue;
         if (!result.retryable || retries >= options.requestMaxRetries) return { ok: false, error: result.error };
@@ -78,13 +82,13 @@ type Attempt =
 async function attempt(
   request: HttpPost,
   options: HttpOptions,
-  connect: Connector,
+  connections: Connections,
   signal: AbortSignal,
 ): Promise<Attempt> {
   let reader: ChunkReader;
   let answer: http.IncomingMessage;
   try {
-    answer = await send(request, options, connect, signal);
+    answer = await send(request, options, connections, signal);
     reader = new ChunkReader(answer, { idleTimeoutMs: options.idleTimeoutMs, provider: options.provider }, signal);
   } catch (error) {
     if (error instanceof AttemptFailed) {
@@ -127,12 +131,12 @@ function first(value: string | string[] | undefined): string | undefined {
 function send(
   post: HttpPost,
   options: HttpOptions,
-  connect: Connector,
+  connections: Connections,
   signal: AbortSignal,
 ): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const request = connect(post);
+    const request = connections.request(post);
     const timer = setTimeout(() => {
       settle(() => reject(new AttemptFailed(idleFailure(options.provider, options.idleTimeoutMs), false)));
       request.destroy();
@@ -150,37 +154,56 @@ function send(
     request.on('response', (answer) => settle(() => resolve(answer)));
     // Stays attached after the answer began: a late socket error must not be unhandled. The reader reports it.
     request.on('error', (error) => {
-      const stale = request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+      const { code } = error as NodeJS.ErrnoException;
+      const stale = connections.mayBeStale(request) && (code === 'ECONNRESET' || code === 'EPIPE');
       settle(() => reject(new AttemptFailed(connectionFailure(options.provider, error), stale)));
     });
     request.end(post.body);
   });
 }
 
-type Connector = (post: HttpPost) => http.ClientRequest;
+interface Connections {
+  request(post: HttpPost): http.ClientRequest;
+  warm(url: URL): void;
+  /** The request went out on a connection that had been open before; the server may have closed it meanwhile. */
+  mayBeStale(request: http.ClientRequest): boolean;
+}
 
 /** Chooses agent and form per URL. Agents are shared by all requests of one client and keep connections open. */
-function createConnector(env: Env): Connector {
-  const plain = new http.Agent({ keepAlive: true });
-  const secure = new https.Agent({ keepAlive: true });
+function createConnections(env: Env): Connections {
+  const plain = new WarmHttpAgent({ keepAlive: true });
+  const secure = new WarmHttpsAgent({ keepAlive: true });
   const tunnels = new Map<string, TunnelAgent>();
-  return (post) => {
-    const { url } = post;
-    const headers = { ...post.headers, 'content-length': String(post.body.length) };
-    const proxy = proxyFor(url, env);
-    if (url.protocol === 'https:') {
-      const agent = proxy ? tunnel(tunnels, proxy) : secure;
-      return https.request(url, { method: 'POST', headers, agent });
-    }
-    if (!proxy) return http.request(url, { method: 'POST', headers, agent: plain });
-    return http.request({
-      host: proxy.hostname,
-      port: proxy.port || '80',
-      method: 'POST',
-      path: url.href,
-      headers: { ...headers, host: url.host, ...proxyHeaders(proxy) },
-      agent: plain,
-    });
+  return {
+    request(post) {
+      const { url } = post;
+      const headers = { ...post.headers, 'content-length': String(post.body.length) };
+      const proxy = proxyFor(url, env);
+      if (url.protocol === 'https:') {
+        return https.request(url, { method: 'POST', headers, agent: proxy ? tunnel(tunnels, proxy) : secure });
+      }
+      return proxy
+        ? http.request({ ...viaProxy(proxy, url, headers), agent: plain })
+        : http.request(url, { method: 'POST', headers, agent: plain });
+    },
+    warm(url) {
+      if (proxyFor(url, env)) return;
+      const isSecure = url.protocol === 'https:';
+      (isSecure ? secure : plain).warm(url.hostname, Number(url.port) || (isSecure ? 443 : 80));
+    },
+    mayBeStale: (request) =>
+      request.reusedSocket || plain.spare.cameFromHere(request.socket) || secure.spare.cameFromHere(request.socket),
+  };
+}
+
+/** Plain http through a proxy: the whole URL in the request line. */
+function viaProxy(proxy: URL, url: URL, headers: Record<string, string>): http.RequestOptions {
+  return {
+    host: proxy.hostname,
+    port: proxy.port || '80',
+    method: 'POST',
+    path: url.href,
+    headers: { ...headers, host: url.host, ...proxyHeaders(proxy) },
   };
 }
 

@@ -87,5 +87,7 @@ export interface ModelProvider {
   /** Visible retries of a broken stream. Default 5. */
   readonly streamMaxRetries: number;
   capabilities(model: string): ModelCapabilities;
+  /** Opens a connection early, so that the first request finds it ready. Never fails. */
+  warmUp?(): void;
   sample(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

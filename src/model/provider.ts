@@ -89,6 +89,7 @@ export function createProvider(config: ProviderConfig, deps: ProviderDeps): Mode
     id: config.id,
     streamMaxRetries: Math.min(config.streamMaxRetries ?? 5, MAX_RETRIES),
     capabilities: traitsOf,
+    warmUp: () => http.warm(url),
     sample(request, signal) {
       const { model } = request;
       return new Sampling(

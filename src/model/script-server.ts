@@ -33,6 +33,11 @@ export interface ScriptServer extends AsyncDisposable {
   waitForRequest(n: number): Promise<RecordedRequest>;
   /** Resolves once the client has dropped request `n`. */
   waitForCut(n: number): Promise<void>;
+  /** Connections accepted so far. */
+  readonly connections: number;
+  waitForConnection(n: number): Promise<void>;
+  /** Closes every open connection, as a restarted server would. */
+  dropConnections(): void;
   close(): Promise<void>;
 }
 
@@ -52,7 +57,10 @@ export async function serveScript(script: Script, options: { port?: number } = {
     const answered = answer(request, response, { script, gates, requests, changed, signal: stop.signal });
     answered.catch(() => response.destroy()); // the client or the server went away
   });
+  let connections = 0;
   server.on('connection', (socket) => {
+    connections++;
+    changed();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
@@ -84,6 +92,13 @@ export async function serveScript(script: Script, options: { port?: number } = {
     waitForRequest: async (n) => {
       await until(() => requests.length >= n);
       return requests[n - 1]!;
+    },
+    get connections() {
+      return connections;
+    },
+    waitForConnection: (n) => until(() => connections >= n),
+    dropConnections() {
+      for (const socket of sockets) socket.destroy();
     },
     waitForCut: (n) => until(() => requests[n - 1]?.cut === true),
     close,

@@ -194,6 +194,19 @@ describe('chat completions: responses', () => {
     });
   });
 
+  test('thoughts between tags at the beginning of the text are thoughts', async () => {
+    const events = await sample([
+      delta({ content: '<thi' }),
+      delta({ content: 'nk>hm</th' }),
+      delta({ content: 'ink>\n\nHello <think>' }),
+      delta({}, 'stop'),
+    ]);
+    expect(events.filter((event) => event.type === 'item')).toMatchObject([
+      { item: { type: 'reasoning', text: 'hm' } },
+      { item: { type: 'agentMessage', text: 'Hello <think>' } },
+    ]);
+  });
+
   test('a body that ends after the finish reason is complete without [DONE], one that ends before it is cut', async () => {
     expect((await sample([delta({ content: 'a' }, 'stop')])).at(-1)?.type).toBe('completed');
     expect((await sample([delta({ content: 'a' })])).at(-1)?.type).toBe('text');

@@ -145,6 +145,21 @@ describe('the Responses wire', () => {
     expect(server.requests).toHaveLength(6);
   });
 
+  test('a connection opened early serves the first request, and one the server closed meanwhile does no harm', async () => {
+    await using server = await serve({ events: [{ done: true }] }, { events: [{ done: true }] });
+    const model = provider(server.url, { requestMaxRetries: 0 });
+    const opened = server.waitForConnection(1);
+    model.warmUp?.();
+    await opened;
+    expect((await collect(model)).at(-1)?.type).toBe('completed');
+    expect(server.connections).toBe(1);
+    const other = provider(server.url, { requestMaxRetries: 0 });
+    other.warmUp?.();
+    await server.waitForConnection(2);
+    server.dropConnections();
+    expect((await collect(other)).at(-1)?.type).toBe('completed');
+  });
+
   test('a connection serves more than one request', async () => {
     const count = 10;
     await using server = await serve(
