@@ -1,0 +1,40 @@
+/** `execpolicy …`: look at, try out and tidy the rules that decide about commands. */
+import { TurnwrightError } from '../protocol/index.js';
+import { checkRules } from './execpolicy/check.js';
+import type { ExecpolicyIo } from './execpolicy/io.js';
+import { usage } from './execpolicy/io.js';
+
+export type { ExecpolicyIo } from './execpolicy/io.js';
+
+type Command = (args: readonly string[], io: ExecpolicyIo) => number | Promise<number>;
+
+const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly about: string }>> = {
+  check: { run: checkRules, about: 'evaluate rules files against one argv (JSON)' },
+};
+
+/**
+ * Runs one `execpolicy` command. Returns the exit status: 0 done, 1 a rules file is unusable or a test failed, 2 the
+ * command line is wrong.
+ */
+export async function runExecpolicyCommand(args: readonly string[], io: ExecpolicyIo): Promise<number> {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '-h' || name === '--help' || name === 'help') {
+    io.stdout.write(helpText());
+    return name === undefined ? 2 : 0;
+  }
+  try {
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (!command) throw usage(`execpolicy has no command \`${name}\``);
+    return await command.run(rest, io);
+  } catch (error) {
+    if (!(error instanceof TurnwrightError)) throw error;
+    io.stderr.write(`error: ${error.message}\n`);
+    if (error.code === 'TW_USAGE') io.stderr.write(`try: execpolicy ${name} --help\n`);
+    return error.exitCode;
+  }
+}
+
+function helpText(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)}${about}`);
+  return `Usage: execpolicy COMMAND [ARGUMENTS]\n\nCommands:\n${rows.join('\n')}\n`;
+}
