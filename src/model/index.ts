@@ -9,7 +9,7 @@ export { createProvider } from './provider.js';
 export type { RetryPlan } from './retry.js';
 export { MAX_SERVER_DELAY_MS, planRetry } from './retry.js';
 export type { Script, ScriptEvent, ScriptStep } from './script.js';
-export { loadScript, parseScript } from './script.js';
+export { loadScript, parseScript, scriptFileOf } from './script.js';
 export type { RecordedRequest, ScriptServer } from './script-server.js';
 export { serveScript } from './script-server.js';
 export type { ScriptedOptions, ScriptedProvider } from './scripted-provider.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Item } from '../protocol/index.js';
 import type { ModelEvent, ModelProvider } from './port.js';
-import { loadScript, parseScript } from './script.js';
+import { loadScript, parseScript, scriptFileOf } from './script.js';
 import { createScriptedProvider } from './scripted-provider.js';
 
 const user = (text: string): Item => ({ type: 'userMessage', id: 'u', content: [{ type: 'text', text }] });
@@ -52,6 +52,10 @@ describe('scripts', () => {
     await writeFile(file, '[{"events":[{"text":"hi"},{"done":true}]}]');
     expect((await loadScript(file)).steps).toHaveLength(1);
   });
+});
+
+test('a model name can name a script', () => {
+  expect(['scripted:a/b.json', 'scripted:', 'gpt-5.5'].map(scriptFileOf)).toEqual(['a/b.json', undefined, undefined]);
 });
 
 describe('the scripted model', () => {

@@ -77,6 +77,12 @@ export function parseScript(value: unknown, where = 'script'): Script {
   return { steps: list.map((step, i) => parseStep(step, `${where}: step ${i + 1}`)), after };
 }
 
+/** The script behind a model name like `scripted:demo.json`, or undefined for any other name. */
+export function scriptFileOf(model: string): string | undefined {
+  const file = model.startsWith('scripted:') ? model.slice('scripted:'.length) : '';
+  return file === '' ? undefined : file;
+}
+
 /** The event's one word. */
 export function wordOf(event: ScriptEvent): EventWord {
   return EVENT_WORDS.find((word) => event[word] !== undefined) as EventWord;

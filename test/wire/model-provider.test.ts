@@ -97,7 +97,7 @@ describe('discovery', () => {
     const servers = [models, website, silent];
     const [ollama, lmstudio, llamacpp] = await Promise.all(servers.map(listen));
     const ports = { ollama: ollama!, lmstudio: lmstudio!, llamacpp: llamacpp!, vllm: await freePort() };
-    const found = await discoverLocalServers({ ports, timeoutMs: 1000 }, new AbortController().signal);
+    const found = await discoverLocalServers({ ports, timeoutMs: 300 }, new AbortController().signal);
     expect(found).toMatchObject([
       { server: 'ollama', baseUrl: `http://127.0.0.1:${ollama}/v1`, models: ['qwen3:8b'], config: { wireApi: 'chat' } },
     ]);

@@ -160,6 +160,19 @@ describe('the Responses wire', () => {
     expect((await collect(other)).at(-1)?.type).toBe('completed');
   });
 
+  test('a delay the server names is waited for, silently for 5xx, by the caller for 429', async () => {
+    await using server = await serve(
+      { status: 503, headers: { 'retry-after': '2' } },
+      { status: 429, headers: { 'retry-after': '3' }, body: { error: { message: 'slow down' } } },
+    );
+    const clock = instantClock();
+    expect((await collect(provider(server.url, {}, clock))).at(-1)).toMatchObject({
+      type: 'failed',
+      error: { kind: 'rateLimited', retryAfterMs: 3000, httpStatus: 429 },
+    });
+    expect(clock.slept).toEqual([2000]);
+  });
+
   test('a connection serves more than one request', async () => {
     const count = 10;
     await using server = await serve(
