@@ -1,5 +1,5 @@
 /** `exec` and `exec resume` as commands: which options there are, and what they mean as a request. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { TurnwrightError } from '../protocol/index.js';
 import { addCommonOptions, type CommonOptions, collect, type SetStatus } from './common-options.js';
 import type { ExecRequest } from './exec.js';
@@ -100,7 +100,7 @@ function unsupportedOption(flags: string, instead: string): Option {
     .hideHelp()
     .preset('')
     .argParser(() => {
-      throw new InvalidArgumentError(`This option is not supported: ${instead}.`);
+      throw new TurnwrightError('TW_USAGE', `${flags.split(' ')[0]} is not supported: ${instead}`);
     });
 }
 
