@@ -1,11 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SandboxPolicy } from '../protocol/index.js';
 import { createSandboxBackend } from './create.js';
 
-const base = realpathSync(mkdtempSync(join(homedir(), '.tw-sandbox-test-')));
+const base = realpathSync(mkdtempSync('/var/tmp/tw-sandbox-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 const stateDir = join(base, 'state');

@@ -1,5 +1,5 @@
 /** A launch as a running process: signals reach the command, not the sandbox around it; the end waits for the clean-up. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { type ProcessExit, type SpawnOptions, spawnProcess } from '../../process/index.js';
 import type { SandboxedProcess } from '../backend.js';
 import type { Launch } from './launch.js';
@@ -30,6 +30,7 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
   };
   const exited = inner.exited.then(async (exit): Promise<ProcessExit> => {
     const failed = !killed && launch.status().exitCode === undefined && exit.signal === null;
+    if (killed) await untilGone(launch.status().childPid);
     for (const host of launch.refusedHosts()) say(`network access to ${host} was refused`);
     for (const { text } of await launch.finish()) say(text);
     if (!failed) return exit;
@@ -62,6 +63,19 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
 export function signalInside(firstPid: number, signal: NodeJS.Signals, tty: boolean): void {
   if (!tty && send(-firstPid, signal)) return;
   for (const child of childrenOf(firstPid)) if (!send(-child, signal)) send(child, signal);
+}
+
+const GONE_LIMIT_MS = 2000;
+
+/**
+ * The kernel ends the sandbox's first process, and with it everything inside, because its parent died; that takes a
+ * moment more than the parent's own end.
+ */
+async function untilGone(pid: number | undefined): Promise<void> {
+  const deadline = Date.now() + GONE_LIMIT_MS;
+  while (pid !== undefined && existsSync(`/proc/${pid}`) && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 function childrenOf(pid: number): number[] {
