@@ -3,7 +3,7 @@
  * child that keeps the output open is waited for 50 ms and not longer.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -23,6 +23,8 @@ const MAX_EARLY_BYTES = 1024 * 1024;
 export interface SpawnExtra {
   /** Descriptors the child gets as 3, 4, …; they stay open here. */
   readonly fds?: readonly number[];
+  /** Takes standard error out of the stream and receives it: the stream is then standard output alone. Not with `tty`. */
+  onErrorOutput?(bytes: Buffer): void;
 }
 
 /**
@@ -38,9 +40,7 @@ export async function spawnProcess(
   const given = options.env[MARK_VARIABLE];
   const mark = given !== undefined && isOwnMark(given) ? given : nextMark();
   const env = { ...options.env, [MARK_VARIABLE]: mark };
-  const fds = extra.fds ?? [];
-  const start = options.tty ? startInTerminal : startOnPipe;
-  const started = await start(argv, { ...options, env }, fds);
+  const started = await start(argv, { ...options, env }, extra);
   return new SpawnedProcess(started, mark);
 }
 
@@ -49,6 +49,22 @@ interface Started {
   readonly output: Readable;
   readonly input: Writable | null;
   readonly isTerminal: boolean;
+}
+
+function start(argv: readonly string[], options: SpawnOptions, { fds = [], onErrorOutput }: SpawnExtra): Promise<Started> {
+  if (options.tty) return startInTerminal(argv, options, fds);
+  return onErrorOutput ? startOnTwoPipes(argv, options, onErrorOutput, fds) : startOnPipe(argv, options, fds);
+}
+
+async function startOnTwoPipes(
+  argv: readonly string[],
+  options: SpawnOptions,
+  onErrorOutput: (bytes: Buffer) => void,
+  fds: readonly number[],
+): Promise<Started> {
+  const child = await launch(argv, options, [options.stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe', ...fds]);
+  child.stderr?.on('data', onErrorOutput).on('error', () => {}); // the exit says what happened
+  return { child, output: child.stdout!, input: child.stdin, isTerminal: false };
 }
 
 async function startOnPipe(argv: readonly string[], options: SpawnOptions, fds: readonly number[]): Promise<Started> {
@@ -108,15 +124,19 @@ type StdioSlot = 'pipe' | 'ignore' | number;
 
 async function launch(argv: readonly string[], options: SpawnOptions, slots: StdioSlot[]): Promise<ChildProcess> {
   const [file = '', ...args] = argv;
-  const highest = Math.max(-1, ...openMasters);
-  const stdio: StdioOptions = [...slots, ...Array<'ignore'>(Math.max(0, highest + 1 - slots.length)).fill('ignore')];
-  const child = spawn(file, args, { cwd: options.cwd, env: options.env, detached: true, stdio });
+  const nothing = openMasters.size > 0 ? openSync('/dev/null', 'r') : undefined;
   try {
+    const stdio: StdioOptions = [...slots];
+    // What is not given explicitly is inherited, `ignore` or not.
+    if (nothing !== undefined) while (stdio.length <= Math.max(...openMasters)) stdio.push(nothing);
+    const child = spawn(file, args, { cwd: options.cwd, env: options.env, detached: true, stdio });
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+    return child;
   } catch (error) {
     throw blameDirectory(options.cwd) ?? blameProgram(error, file);
+  } finally {
+    if (nothing !== undefined) closeSync(nothing);
   }
-  return child;
 }
 
 /** The system says `ENOENT` for a missing program and for a missing directory alike. */

@@ -112,6 +112,7 @@ function findDenial(
     output: slice.text,
     policy: facts.sandbox,
     cwd: facts.cwd,
+    refusedHosts: session.refusedHosts,
   });
 }
 

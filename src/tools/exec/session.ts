@@ -6,10 +6,10 @@ import {
   OutputBuffer,
   type OutputSlice,
   type ProcessExit,
-  type RunningProcess,
   type TableEntry,
 } from '../../process/index.js';
 import type { SandboxPolicy } from '../../protocol/index.js';
+import type { SandboxedProcess } from '../../sandbox/index.js';
 import type { LiveOutput } from './live-output.js';
 import type { SpillFile } from './spill-file.js';
 
@@ -33,13 +33,13 @@ export class CommandSession implements TableEntry {
   readonly facts: SessionFacts;
   /** Resolves when the process is gone and all its output is in. */
   readonly ended: Promise<void>;
-  readonly #process: RunningProcess;
+  readonly #process: SandboxedProcess;
   readonly #taps: OutputTaps;
   readonly #buffer = new OutputBuffer();
   #exit: ProcessExit | undefined;
   #failure: { readonly reason: unknown } | undefined;
 
-  constructor(process: RunningProcess, facts: SessionFacts, taps: OutputTaps) {
+  constructor(process: SandboxedProcess, facts: SessionFacts, taps: OutputTaps) {
     this.#process = process;
     this.facts = facts;
     this.#taps = taps;
@@ -66,6 +66,11 @@ export class CommandSession implements TableEntry {
 
   get exit(): ProcessExit | undefined {
     return this.#exit;
+  }
+
+  /** Hosts the network proxy refused to it. */
+  get refusedHosts(): readonly string[] {
+    return this.#process.refusedHosts?.() ?? [];
   }
 
   get canWrite(): boolean {
