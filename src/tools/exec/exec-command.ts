@@ -8,7 +8,7 @@ import {
   type SandboxDenial,
   type Tool,
 } from '../../orchestrator/index.js';
-import type { ToolOutcome } from '../../protocol/index.js';
+import type { ToolOutcome, ToolPayload } from '../../protocol/index.js';
 import { type ExecArgs, parseExecArgs } from './exec-args.js';
 import type { ExecServices, PatchInterceptor } from './options.js';
 import { abortedOutcome, exitedOrDenied, runningOutcome, startFailedOutcome } from './outcomes.js';
@@ -22,6 +22,8 @@ export function createExecCommandTool(services: ExecServices): Tool<ExecArgs> {
     spec: execCommandSpec,
     accepts: ['function'],
     gateGroup: 'shared',
+    // A script that is nothing but a patch stands in the line of the patches.
+    gateGroupOf: (payload) => (isPatchScript(payload, deps.interceptPatch) ? 'patch' : 'shared'),
     escalation: { escalateOnFailure: true },
     parse(payload, context) {
       const { shell, allowLoginShell } = deps;
@@ -86,6 +88,16 @@ function announceEnd({ session, sessionId }: StartedCommand, context: CallContex
   void session.ended.then(() =>
     context.emit({ type: 'session.ended', callId: context.callId, sessionId, exitCode: session.exitCode }),
   );
+}
+
+function isPatchScript(payload: ToolPayload, intercept: PatchInterceptor | undefined): boolean {
+  if (payload.kind !== 'function' || !/apply_?patch/.test(payload.arguments)) return false;
+  try {
+    const { cmd } = JSON.parse(payload.arguments) as { cmd?: unknown };
+    return typeof cmd === 'string' && intercept?.(cmd) !== undefined;
+  } catch {
+    return false; // `parse` tells the model
+  }
 }
 
 function redirectPatch(args: ExecArgs, intercept: PatchInterceptor | undefined): RedirectedCall | undefined {
