@@ -1,7 +1,7 @@
 // Builds dist/: one split ESM bundle for the command line and the library doors, and type declarations beside it.
 // In an installed package (no sources) there is nothing to build.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,10 +14,11 @@ const pkg = JSON.parse(readFileSync('package.json', 'utf8'));
 const doors = ['engine', 'policy', 'sandbox', 'protocol', 'client', 'testing', 'cli'].filter((door) =>
   existsSync(`src/${door}/index.ts`),
 );
-rmSync('dist', { recursive: true, force: true });
+// Built aside and swapped in, so that a program that runs meanwhile finds a whole dist/.
+const out = `dist.${process.pid}`;
 await build({
   entryPoints: Object.fromEntries(doors.map((door) => [door, `src/${door}/index.ts`])),
-  outdir: 'dist',
+  outdir: out,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -33,8 +34,11 @@ await build({
   },
   logLevel: 'warning',
 });
-if (process.argv.includes('--no-types')) process.exit(0);
-const tsc = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json'], {
-  stdio: 'inherit',
-});
-process.exit(tsc.status ?? 1);
+let status = 0;
+if (!process.argv.includes('--no-types')) {
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json', '--outDir', `${out}/types`];
+  status = spawnSync(process.execPath, tsc, { stdio: 'inherit' }).status ?? 1;
+}
+rmSync('dist', { recursive: true, force: true });
+renameSync(out, 'dist');
+process.exit(status);

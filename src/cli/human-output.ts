@@ -8,6 +8,7 @@ import type {
   Item,
   ThreadEvent,
   ThreadRecord,
+  ToolCallItem,
   ToolOutcome,
   ToolView,
   TurnSettings,
@@ -31,6 +32,7 @@ const CODES: Readonly<Record<Style, string>> = { dim: '2', red: '31', green: '32
 
 /** Lines of a command's output that are shown at its end. */
 const SHOWN_LINES = 20;
+const SHOWN_DIFF_LINES = 40;
 
 export function createHumanOutput(streams: HumanStreams): HumanOutput {
   return new Output(streams);
@@ -39,6 +41,9 @@ export function createHumanOutput(streams: HumanStreams): HumanOutput {
 class Output implements HumanOutput {
   readonly #streams: HumanStreams;
   readonly #views = new Map<string, ToolView>();
+  readonly #calls = new Map<string, ToolCallItem>();
+  /** Call whose line was printed last: output of another one gets its line again. */
+  #lastHead: string | undefined;
 
   constructor(streams: HumanStreams) {
     this.#streams = streams;
@@ -80,24 +85,41 @@ class Output implements HumanOutput {
     const again = this.#views.has(record.callId);
     this.#views.set(record.callId, record.view);
     const line = describeView(record.view);
-    if (line) this.#progress(`${again ? 'again, outside the sandbox: ' : ''}${line}`, 'bold');
+    if (line) this.#head(record.callId, `${again ? 'again, outside the sandbox: ' : ''}${line}`);
   }
 
   #item(item: Item): void {
     if (item.type === 'agentMessage') this.#progress(`\n${item.text}\n`);
     if (item.type === 'reasoning') this.#progress(item.summary.join('\n'), 'dim');
+    if (item.type === 'toolCall') this.#calls.set(item.callId, item);
     if (item.type === 'toolOutput') this.#outcome(item.callId, item.outcome);
   }
 
   #outcome(callId: string, outcome: ToolOutcome): void {
     const view = this.#views.get(callId);
+    const line = (view && describeView(view)) ?? describeCall(this.#calls.get(callId));
     this.#views.delete(callId);
-    if (outcome.kind === 'rejected') this.#progress(`  refused: ${outcome.text}`, 'yellow');
-    else if (outcome.kind !== 'ok') this.#progress(`  ${outcome.kind}: ${firstLine(outcome.text)}`, 'red');
-    if (outcome.report?.type === 'plan')
-      for (const step of outcome.report.steps) this.#progress(`  ${MARKS[step.status]} ${step.step}`);
-    if (view?.type === 'command' && outcome.report?.type === 'command')
-      this.#progress(tail(commandOutput(outcome)), 'dim');
+    this.#calls.delete(callId);
+    if (line && this.#lastHead !== callId && hasNews(outcome)) this.#head(callId, line);
+    const { report } = outcome;
+    if (report?.type === 'plan')
+      for (const step of report.steps) this.#progress(`  ${MARKS[step.status]} ${step.step}`);
+    if (view?.type === 'command' && report?.type === 'command') this.#progress(tail(commandOutput(outcome)), 'dim');
+    if (outcome.kind === 'ok' && report?.type === 'fileChange') this.#diff(report.diff ?? '');
+    this.#progress(describeEnd(outcome), outcome.kind === 'rejected' ? 'yellow' : 'red');
+  }
+
+  #diff(diff: string): void {
+    const lines = diff.split('\n').filter((line) => /^([-+ ](?!--|\+\+)|@@)/.test(line));
+    for (const line of lines.slice(0, SHOWN_DIFF_LINES))
+      this.#progress(`  ${line}`, line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'dim');
+    if (lines.length > SHOWN_DIFF_LINES) this.#progress(`  … ${lines.length - SHOWN_DIFF_LINES} more lines`, 'dim');
+  }
+
+  /** The line a call's output belongs under. */
+  #head(callId: string, line: string): void {
+    this.#lastHead = callId;
+    this.#progress(line, 'bold');
   }
 
   #progress(text: string, style?: Style): void {
@@ -117,12 +139,35 @@ function describeRetry(record: Extract<ThreadRecord, { type: 'sampling.ended' }>
   return `reconnecting (${result.retry ?? 1}/${result.maxRetries ?? 1}): ${result.error.message}`;
 }
 
+/** Something is printed for it. */
+function hasNews(outcome: ToolOutcome): boolean {
+  return outcome.kind !== 'ok' || outcome.report?.type === 'command';
+}
+
+function describeEnd(outcome: ToolOutcome): string {
+  if (outcome.kind === 'ok') return '';
+  if (outcome.kind === 'rejected') return `  refused: ${outcome.text}`;
+  if (outcome.kind === 'aborted') return '  stopped';
+  const report = outcome.report;
+  if (report?.type === 'command' && report.exitCode !== null && report.exitCode !== -1)
+    return `  exit ${report.exitCode}${report.denial ? ', stopped by the sandbox' : ''}`;
+  return `  failed: ${firstLine(outcome.text)}`;
+}
+
+/** A call that never ran has no view; its arguments say what it wanted. */
+function describeCall(call: ToolCallItem | undefined): string | undefined {
+  if (!call) return undefined;
+  if (call.payload.kind === 'custom') return call.tool;
+  const script = /^\{.*"cmd":\s*("(?:[^"\\]|\\.)*")/s.exec(call.payload.arguments)?.[1];
+  return script === undefined ? call.tool : `$ ${JSON.parse(script)}`;
+}
+
 const MARKS = { pending: '[ ]', in_progress: '[>]', completed: '[x]' } as const;
 
 function describeView(view: ToolView): string | undefined {
   switch (view.type) {
     case 'command':
-      return `$ ${quoteArgv(view.argv)}`;
+      return `$ ${/^-l?c$/.test(view.argv[1] ?? '') && view.argv.length === 3 ? view.argv[2] : quoteArgv(view.argv)}`;
     case 'stdin':
       return view.chars === '' ? undefined : `session ${view.sessionId} < ${JSON.stringify(view.chars)}`;
     case 'fileChange':

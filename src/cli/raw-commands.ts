@@ -44,6 +44,21 @@ export const RAW_COMMANDS: readonly RawCommand[] = [
     },
   },
   {
+    name: 'demo',
+    aliases: [],
+    about: 'watch a scripted model repair a sample project; needs no key and no network',
+    usage: 'turnwright demo',
+    async run() {
+      const { runDemo } = await import('./demo/demo.js');
+      const { stdout, env } = process;
+      return runDemo({
+        stdout: (text) => void stdout.write(text),
+        env,
+        color: stdout.isTTY === true && !env['NO_COLOR'],
+      });
+    },
+  },
+  {
     name: 'doctor',
     aliases: [],
     about: 'show what works on this machine, and how to fix what does not',

@@ -56,6 +56,8 @@ export interface Tool<Args = unknown> {
    * Commands are `shared`, patches are `patch` (and lock the paths they touch).
    */
   readonly gateGroup: string | null;
+  /** For a call whose payload makes it another tool's: the group it then belongs to. Must not wait. */
+  gateGroupOf?(payload: ToolPayload): string | null;
   readonly escalation: EscalationTraits;
   /** Reads the payload. Throws `ArgumentError` with a sentence for the model. */
   parse(payload: ToolPayload, context: CallContext): Args | RedirectedCall | Promise<Args | RedirectedCall>;

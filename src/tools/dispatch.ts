@@ -52,17 +52,32 @@ export async function dispatch(
   const { tool } = found;
   if (!tool.accepts.includes(found.payload.kind))
     return { outcome: wrongPayload(tool.spec.name, tool.accepts, found.payload.kind) };
-  const before = await services.hooks?.preTool({ tool: tool.spec.name, context, payload: found.payload }, signal);
-  if (before?.block !== undefined)
-    return { outcome: blockedByHook(tool.spec.name, before.block, commandOf(found.payload)) };
-  const payload = before?.payload ?? found.payload;
-  const outcome = await runGated(tool, payload, context, services, signal);
+  // The place in line is taken before anything waits, so that calls pass the gate in the order the model made them.
+  const release = await services.gate.acquire(tool.gateGroupOf?.(found.payload) ?? tool.gateGroup, signal);
+  try {
+    return await runWithHooks(tool, found.payload, context, services, signal);
+  } finally {
+    release();
+  }
+}
+
+async function runWithHooks(
+  tool: Tool,
+  given: ToolPayload,
+  context: CallContext,
+  services: DispatchServices,
+  signal: AbortSignal,
+): Promise<CallResult> {
+  const before = await services.hooks?.preTool({ tool: tool.spec.name, context, payload: given }, signal);
+  if (before?.block !== undefined) return { outcome: blockedByHook(tool.spec.name, before.block, commandOf(given)) };
+  const payload = before?.payload ?? given;
+  const outcome = await runParsed(tool, payload, context, services, signal);
   if (outcome.kind === 'rejected' || outcome.kind === 'aborted' || !services.hooks) return { outcome };
   const after = await services.hooks.postTool({ tool: tool.spec.name, context, payload, outcome }, signal);
   return after.replaceText === undefined ? { outcome } : { outcome, modelText: after.replaceText };
 }
 
-async function runGated(
+async function runParsed(
   tool: Tool,
   payload: ToolPayload,
   context: CallContext,
@@ -72,12 +87,7 @@ async function runGated(
   try {
     const args = await tool.parse(payload, context);
     if (args instanceof RedirectedCall) return await runRedirected(args, context, services, signal);
-    const release = await services.gate.acquire(tool.gateGroup, signal);
-    try {
-      return await runCall(tool, args, context, services.orchestrator, signal);
-    } finally {
-      release();
-    }
+    return await runCall(tool, args, context, services.orchestrator, signal);
   } catch (error) {
     const outcome = signal.aborted ? undefined : outcomeOfError(tool.spec.name, error);
     if (!outcome) throw error;
@@ -95,7 +105,7 @@ async function runRedirected(
   const found = services.registry.find(to.tool, to.payload);
   if (!found) return unknownTool(to.tool);
   const settings = to.cwd ? { ...context.settings, cwd: to.cwd } : context.settings;
-  const outcome = await runGated(found.tool, found.payload, { ...context, tool: to.tool, settings }, services, signal);
+  const outcome = await runParsed(found.tool, found.payload, { ...context, tool: to.tool, settings }, services, signal);
   return outcome.kind === 'ok' ? { ...outcome, text: to.outputPrefix + outcome.text } : outcome;
 }
 

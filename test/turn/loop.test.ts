@@ -119,6 +119,25 @@ describe('one turn', () => {
     expect(order).toEqual(['start 1', 'end 1', 'alone', 'start 2', 'end 2']);
   });
 
+  test('calls pass the gate in the order they were made, also when one takes long to be read', async () => {
+    const order: string[] = [];
+    const log = (name: string) => () => {
+      order.push(name);
+      return { kind: 'ok', text: '' } as const;
+    };
+    const slow = testTool({ name: 'slow', gateGroup: 'patch', run: log('slow') });
+    const parse: (typeof slow)['parse'] = async (payload, context) => {
+      for (let tick = 0; tick < 5; tick++) await new Promise(setImmediate);
+      return slow.parse(payload, context);
+    };
+    const quick = testTool({ name: 'quick', run: log('quick') });
+    const model = scriptedModel([response(call('slow', {}, 'a'), call('quick', {}, 'b'), done()), response(done())]);
+    const { thread } = await startTestThread({ model, tools: [{ ...slow, parse }, quick] });
+    await thread.submit(text('go'));
+    await thread.idle();
+    expect(order).toEqual(['slow', 'quick']);
+  });
+
   test('the same call twice in one response runs once; the same id in a later round is a new call', async () => {
     let runs = 0;
     const tool = testTool({ name: 'echo', run: () => ({ kind: 'ok', text: `run ${++runs}` }) });

@@ -99,6 +99,11 @@ export function demoScript(outside: string): readonly unknown[] {
             ],
           },
         },
+        done,
+      ],
+    },
+    {
+      events: [
         {
           text: 'Both tests pass.\n\n- `total` now counts the quantity (src/cart.js:4).\n- `discounted` takes whole percents and rounds to cents (src/cart.js:9).\n\nWriting outside the project and `rm -rf ..` were refused; nothing outside was touched.',
           phase: 'final_answer',
