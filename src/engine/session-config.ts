@@ -1,4 +1,5 @@
 /** The configuration of a session as front-ends ask for it: files, overrides, and what the folder is. */
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Environment, exists, type LoadedConfig, loadConfig, type Table } from '../config/index.js';
 import type { SandboxMode } from '../protocol/index.js';
@@ -54,7 +55,13 @@ export async function loadSessionConfig(request: SessionRequest): Promise<Sessio
 
 async function isInsideRepository(cwd: string): Promise<boolean> {
   for (let folder = cwd; ; folder = path.dirname(folder)) {
-    if (await exists(path.join(folder, '.git'))) return true;
+    if (await isRepository(path.join(folder, '.git'))) return true;
     if (folder === path.dirname(folder)) return false;
   }
+}
+
+/** A folder that git would use, or the pointer file of a work tree; an empty folder of that name is neither. */
+async function isRepository(dotGit: string): Promise<boolean> {
+  const facts = await stat(dotGit).catch(() => undefined);
+  return facts !== undefined && (facts.isFile() || (await exists(path.join(dotGit, 'HEAD'))));
 }
