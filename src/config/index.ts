@@ -8,6 +8,7 @@ export { loadConfig } from './load-config.js';
 export type { ProviderSettings } from './providers.js';
 export type { BuiltSandbox, SandboxChoice } from './sandbox-policy.js';
 export { buildSandboxPolicy } from './sandbox-policy.js';
-export { nearestWord } from './shape.js';
+export type { Problem, Shape } from './shape.js';
+export { checkShape, nearestWord } from './shape.js';
 export type { Project } from './trust.js';
 export { resolveTrust } from './trust.js';

@@ -6,6 +6,8 @@ export type Shape =
   | { readonly kind: 'string' }
   | { readonly kind: 'boolean' }
   | { readonly kind: 'integer'; readonly min: number }
+  /** Any number greater than `above`, fractions too. */
+  | { readonly kind: 'number'; readonly above: number }
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'strings' }
   /** A table with these keys. */
@@ -64,6 +66,8 @@ function fits(value: unknown, shape: Shape): boolean {
       return typeof value === 'boolean';
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value) && value >= shape.min;
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) && value > shape.above;
     case 'words':
       return typeof value === 'string' && shape.words.includes(value);
     case 'strings':
@@ -81,6 +85,8 @@ function describe(shape: Shape): string {
       return 'true or false';
     case 'integer':
       return `a whole number of at least ${shape.min}`;
+    case 'number':
+      return `a number greater than ${shape.above}`;
     case 'words':
       return `one of ${shape.words.join(', ')}`;
     case 'strings':

@@ -51,7 +51,11 @@ interface Started {
   readonly isTerminal: boolean;
 }
 
-function start(argv: readonly string[], options: SpawnOptions, { fds = [], onErrorOutput }: SpawnExtra): Promise<Started> {
+function start(
+  argv: readonly string[],
+  options: SpawnOptions,
+  { fds = [], onErrorOutput }: SpawnExtra,
+): Promise<Started> {
   if (options.tty) return startInTerminal(argv, options, fds);
   return onErrorOutput ? startOnTwoPipes(argv, options, onErrorOutput, fds) : startOnPipe(argv, options, fds);
 }

@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   TW_THREAD_BUSY: { exit: 1, about: 'the thread has an active turn or another process holds it' },
   TW_THREAD_CORRUPT: { exit: 1, about: 'a thread file cannot be understood' },
   TW_STORE_CONFLICT: { exit: 1, about: 'another writer appended to the thread first' },
+  TW_MCP_SERVER: { exit: 1, about: 'a required MCP server cannot be used' },
   TW_RULES_PARSE: { exit: 1, about: 'a .rules file is invalid' },
   TW_PATCH: { exit: 1, about: 'a patch is malformed or does not apply' },
   TW_SANDBOX_UNAVAILABLE: { exit: 1, about: 'this machine cannot provide the sandbox the policy asks for' },

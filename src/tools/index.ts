@@ -8,6 +8,8 @@ export type { CallResult, DispatchServices, HookFacts, ToolHooks } from './dispa
 export { dispatch } from './dispatch.js';
 export type { CommandPolicy, CommandQuestion, ExecToolOptions, Shell } from './exec/index.js';
 export { createExecTools, execAliases, findUserShell, safeCoreCommandPolicy } from './exec/index.js';
+export type { AskElicitation, McpElicitation, McpElicitationAnswer, McpTools, McpToolsDeps } from './mcp/index.js';
+export { createMcpTools } from './mcp/index.js';
 export { planTool } from './plan.js';
 export type { ToolAlias } from './registry.js';
 export { ToolRegistry } from './registry.js';
