@@ -75,7 +75,7 @@ describe('all or nothing', () => {
     put('a.sh', 'alpha\n');
     chmodSync(join(dir, 'a.sh'), 0o750);
     writeFileSync(join(dir, 'gone.bin'), Buffer.from([0, 255, 1]));
-    symlinkSync('nowhere', join(dir, 'link'));
+    symlinkSync('twin', join(dir, 'link'));
     put('twin', 'same\n');
     linkSync(join(dir, 'twin'), join(dir, 'other-name'));
     put('old.txt', 'old\n');

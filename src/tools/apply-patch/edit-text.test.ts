@@ -31,18 +31,19 @@ describe('the edited text', () => {
     ],
     ['an addition with a scope and an end mark goes to the end', 'a\nb\n', '@@ a\n+x\n*** End of File', 'a\nb\nx\n'],
     ['an addition without a scope goes to the end', 'a\nb\n', '@@\n+x', 'a\nb\nx\n'],
-    ['… before a blank last line', 'a\n\n', '@@\n+x', 'a\nx\n\n'],
+    ['… behind blank last lines', 'a\n\n', '@@\n+x\n@@\n+y', 'a\n\nx\ny\n'],
+    ['additions at one place keep their order', 'a\nb\n', '@@\n+x\n@@\n b\n+y', 'a\nb\nx\ny\n'],
     ['no final newline stays none', 'one\ntwo\nthree', '@@\n-one\n+1', '1\ntwo\nthree'],
     ['… also when the last line is context', 'one\ntwo', '@@\n-one\n+1\n two', '1\ntwo'],
     ['a changed last line gets one', 'one\ntwo', '@@\n-two\n+2', 'one\n2\n'],
     ['a removed last line gives the new last one an end', 'one\ntwo', '@@\n-two', 'one\n'],
     ['CRLF files get CRLF lines', 'a\r\nb\r\n', '@@\n-b\n+B\n+C', 'a\r\nB\r\nC\r\n'],
-    ['mixed files: the usual end for new lines, the others stay', 'a\r\nb\nc\r\nd\n', '@@\n-c\n+C', 'a\r\nb\nC\r\nd\n'],
+    ['mixed files: new lines end like the first, the others stay', 'a\nb\r\nc\r\n', '@@\n-b\n+B', 'a\nB\nc\r\n'],
     ['a byte order mark stays', '\ufeffa\nb\n', '@@\n-b\n+B', '\ufeffa\nB\n'],
     ['a byte order mark can be matched', '\ufeffa\nb\n', '@@\n-\ufeffa\n+\ufeffA', '\ufeffA\nb\n'],
     ['all lines removed leave an empty file', 'a\nb', '@@\n-a\n-b', ''],
     ['a blank line too many at the end of the block', 'a\nb\n', '@@\n-b\n-\n+B', 'a\nB\n'],
-    ['a lone CR is text', 'a\rb\nc\n', '@@\n-c\n+C', 'a\rb\nC\n'],
+    ['a lone CR ends a line', 'a\rb\nc\r', '@@\n-b\n+B', 'a\rB\rc\r'],
   ];
   test.each(rows)('%s', (_, before, body, after) => {
     expect(editText(before, chunksOf(body), 'f')).toBe(after);

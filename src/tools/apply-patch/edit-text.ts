@@ -73,13 +73,9 @@ function where(number: number, chunk: PatchChunk): string {
   return `(chunk ${number} of this file, line ${chunk.line} of the patch`;
 }
 
-/**
- * Pure additions go right below their scope line (Codex 0.171 puts them at the end of the file). Without one they go to
- * the end, before a blank last line.
- */
+/** Pure additions go right below their scope line (Codex 0.171 puts them at the end of the file), else to the end. */
 function insertionPoint(index: LineIndex, chunk: PatchChunk, cursor: number): number {
-  if (chunk.scope !== undefined && !chunk.endOfFile) return cursor;
-  return index.length > 0 && index.line(index.length - 1) === '' ? index.length - 1 : index.length;
+  return chunk.scope !== undefined && !chunk.endOfFile ? cursor : index.length;
 }
 
 function oldLines(lines: readonly PatchLine[]): string[] {
@@ -107,22 +103,45 @@ function withoutLastBlank(lines: readonly PatchLine[]): PatchLine[] {
 function applyEdits(original: readonly TextLine[], edits: readonly Edit[], path: string): TextLine[] {
   const result: TextLine[] = [];
   let from = 0;
-  for (const edit of edits.toSorted((a, b) => a.at - b.at)) {
-    if (edit.at < from) {
+  // A stable sort: additions at one place keep the order of their chunks.
+  for (const change of edits.flatMap(splitEdit).toSorted((a, b) => a.at - b.at)) {
+    if (change.at < from) {
       throw new PatchError(
         { kind: 'mismatch', path, line: 0 },
-        `Failed to find expected lines in ${path}: two chunks overlap`,
+        `Failed to find expected lines in ${path}: two chunks change the same line`,
       );
     }
-    while (from < edit.at) result.push(original[from++]!);
-    for (const line of edit.lines) {
-      if (line.op === 'add') result.push({ text: line.text, end: undefined });
-      else {
-        if (line.op === 'context') result.push(original[from]!);
-        from++;
-      }
-    }
+    while (from < change.at) result.push(original[from++]!);
+    for (const text of change.added) result.push({ text, end: undefined });
+    from += change.removed;
   }
   while (from < original.length) result.push(original[from++]!);
   return result;
+}
+
+interface Change {
+  readonly at: number;
+  removed: number;
+  readonly added: string[];
+}
+
+/** The changes between an edit's context lines. */
+function splitEdit(edit: Edit): Change[] {
+  const changes: Change[] = [];
+  let at = edit.at;
+  let open: Change | undefined;
+  for (const line of edit.lines) {
+    if (line.op === 'context') {
+      at++;
+      open = undefined;
+      continue;
+    }
+    if (!open) changes.push((open = { at, removed: 0, added: [] }));
+    if (line.op === 'add') open.added.push(line.text);
+    else {
+      open.removed++;
+      at++;
+    }
+  }
+  return changes;
 }

@@ -91,7 +91,7 @@ describe('what a patch says', () => {
     ],
     [
       'CR before LF is no content',
-      '*** Begin Patch\r\n*** Add File: a\r\n+x\r\r\n*** End Patch\r\n',
+      '*** Begin Patch\r\n*** Add File: a\r\n+x\r\r\r\n*** End Patch\r\n',
       { hunks: [{ kind: 'add', path: 'a', content: 'x\r\n', line: 2 }] },
     ],
     [
@@ -174,10 +174,23 @@ describe('what is wrong with a patch', () => {
     [
       'two environments',
       '*** Begin Patch\n*** Environment ID: a\n*** Environment ID: b\n*** End Patch',
-      /more than once/,
+      /cannot be specified more than once/,
     ],
   ];
-  test.each(rows)('%s', (_, text, expected) => {
+  const more: [string, string, string | RegExp][] = [
+    [
+      'a line behind the end',
+      '*** Begin Patch\n*** Delete File: a\n*** End Patch\nx\n*** End Patch',
+      /^Invalid patch: The last line/,
+    ],
+    [
+      'a line behind the end mark',
+      update('@@\n-x\n*** End of File\n\n+y'),
+      /on line 7: Expected update hunk to start with a @@/,
+    ],
+    ['an empty environment', '*** Begin Patch\n*** Environment ID: \n*** End Patch', /cannot be empty/],
+  ];
+  test.each([...rows, ...more])('%s', (_, text, expected) => {
     expect(errorOf(text)).toMatch(expected);
   });
 });

@@ -48,6 +48,7 @@ const DELETE = '*** Delete File: ';
 const UPDATE = '*** Update File: ';
 const MOVE = '*** Move to: ';
 const END_OF_FILE = '*** End of File';
+const NO_END = `The last line of the patch must be '${END}'`;
 const ENVIRONMENT = '*** Environment ID:';
 
 /** @throws PatchError `envelope` or `hunk`. An envelope without hunks is valid here; who applies it refuses it. */
@@ -58,10 +59,10 @@ export function parsePatch(text: string): ParsedPatch {
   return reader.finish(lines.join('\n'));
 }
 
-/** Lines without their end; one CR before LF belongs to the end. */
+/** Lines without their end; up to two CRs before LF belong to it, as in Codex 0.171. */
 function splitLines(text: string): string[] {
   if (text === '') return [];
-  return text.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  return text.split('\n').map((line) => line.replace(/\r{1,2}$/, ''));
 }
 
 /** Accepts a here-document around the envelope, as some models write it (`<<EOF`, quoted or not; no other word). */
@@ -83,7 +84,7 @@ function envelopeProblem(lines: readonly string[]): PatchError | undefined {
     return new PatchError({ kind: 'envelope' }, `The first line of the patch must be '${BEGIN}'`);
   }
   if (last === undefined || trim(last) !== END) {
-    return new PatchError({ kind: 'envelope' }, `The last line of the patch must be '${END}'`);
+    return new PatchError({ kind: 'envelope' }, NO_END);
   }
   return undefined;
 }
@@ -115,7 +116,11 @@ class PatchReader {
 
   read(line: string): void {
     this.#line++;
-    if (this.#line === 1 || this.#ended) return; // the first line is `*** Begin Patch`, checked before
+    if (this.#line === 1) return; // `*** Begin Patch`, checked before
+    if (this.#ended) {
+      if (trim(line) !== '') throw new PatchError({ kind: 'envelope' }, NO_END);
+      return;
+    }
     const open = this.#hunks.at(-1);
     if (open?.kind === 'update') this.#readInUpdate(line, open);
     else this.#readOutside(line, open);
@@ -156,6 +161,8 @@ class PatchReader {
     if (marker === '@@' || marker.startsWith('@@ ')) {
       if (chunk?.lines.length === 0) throw this.#unexpected(line);
       update.chunks.push(this.#chunk(marker === '@@' ? undefined : marker.slice(3)));
+    } else if (chunk?.endOfFile) {
+      if (marker !== '') throw this.#needsScope(line);
     } else if (marker === END_OF_FILE) {
       if (chunk?.lines.length === 0) throw this.#error('Update hunk does not contain any lines');
       if (chunk) chunk.endOfFile = true;
@@ -168,7 +175,7 @@ class PatchReader {
     const op = line === '' ? 'context' : OPS[line[0]!];
     if (op === undefined) {
       if ((update.chunks.at(-1)?.lines.length ?? 0) === 0) throw this.#unexpected(line);
-      throw this.#error(`Expected update hunk to start with a @@ context marker, got: '${line}'`);
+      throw this.#needsScope(line);
     }
     if (update.chunks.length === 0) update.chunks.push(this.#chunk(undefined));
     update.chunks.at(-1)!.lines.push({ op, text: line.slice(1) });
@@ -207,15 +214,19 @@ class PatchReader {
 
   #readEnvironment(marker: string): void {
     const id = trim(marker.slice(ENVIRONMENT.length));
-    if (id === '') throw new PatchError({ kind: 'envelope' }, 'the environment id is empty');
+    if (id === '') throw new PatchError({ kind: 'envelope' }, 'apply_patch environment_id cannot be empty');
     if (this.#environmentId !== undefined) {
-      throw new PatchError({ kind: 'envelope' }, 'the environment id is given more than once');
+      throw new PatchError({ kind: 'envelope' }, 'apply_patch environment_id cannot be specified more than once');
     }
     this.#environmentId = id;
   }
 
   #chunk(scope: string | undefined): OpenChunk {
     return { ...(scope === undefined ? {} : { scope }), lines: [], endOfFile: false, line: this.#line };
+  }
+
+  #needsScope(line: string): PatchError {
+    return this.#error(`Expected update hunk to start with a @@ context marker, got: '${line}'`);
   }
 
   #unexpected(line: string): PatchError {

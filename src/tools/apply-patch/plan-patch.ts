@@ -133,7 +133,7 @@ class Planner {
       (error) => fail(systemReason(error)),
     );
     if (entry.kind === 'missing') throw fail(REASON_MISSING);
-    if (entry.kind === 'directory') throw fail('it is a directory');
+    this.#requireFile(path, fail);
     const before = await this.#shownText(entry, place, path);
     this.overlay.set(place, { kind: 'missing' });
     this.targets.add(place);
@@ -176,6 +176,16 @@ class Planner {
     if (text === undefined)
       throw fail(`invalid utf-8 sequence at byte ${invalidUtf8At(bytes)}; only text files can be updated`);
     return { place, mode: entry.mode, text };
+  }
+
+  /** A link is deleted by itself, but only one that leads to a file (as Codex 0.171 has it). */
+  #requireFile(path: string, fail: (reason: string) => PatchError): void {
+    const end = attempt(
+      () => this.overlay.look(this.overlay.target(path)),
+      (error) => fail(systemReason(error)),
+    );
+    if (end.kind === 'missing') throw fail('the link leads nowhere');
+    if (end.kind === 'directory') throw fail('it is a directory');
   }
 
   /** Links show where they lead. */

@@ -18,7 +18,7 @@ const USAGE = "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n";
 /** Exit status: 0 applied, 1 nothing was changed, 2 wrong usage. */
 export async function runApplyPatchCommand(args: readonly string[], io: CommandIo): Promise<number> {
   if (args.length > 1) {
-    io.stderr.write('Error: apply_patch accepts exactly one PATCH argument.\n');
+    io.stderr.write('Error: apply_patch accepts exactly one argument.\n');
     return 2;
   }
   const text = args[0] ?? (await readAll(io.stdin));

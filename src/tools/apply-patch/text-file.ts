@@ -1,29 +1,31 @@
 /** A text file as lines that remember how they end, so that an edit leaves every line it does not touch as it was. */
 
+/** LF, CRLF and a lone CR end a line, as in Codex 0.171. */
+type LineEnd = '\n' | '\r\n' | '\r';
+
 export interface TextLine {
   readonly text: string;
   /** Undefined for a last line without a line end, and for a line that was just added. */
-  readonly end: '\n' | '\r\n' | undefined;
+  readonly end: LineEnd | undefined;
 }
 
 export function splitText(content: string): TextLine[] {
   const lines: TextLine[] = [];
   let start = 0;
-  for (let at = content.indexOf('\n'); at >= 0; at = content.indexOf('\n', start)) {
-    const crlf = at > start && content[at - 1] === '\r';
-    lines.push({ text: content.slice(start, crlf ? at - 1 : at), end: crlf ? '\r\n' : '\n' });
-    start = at + 1;
+  for (const found of content.matchAll(/\r\n|\n|\r/g)) {
+    lines.push({ text: content.slice(start, found.index), end: found[0] as LineEnd }); // the pattern has only these
+    start = found.index + found[0].length;
   }
   if (start < content.length) lines.push({ text: content.slice(start), end: undefined });
   return lines;
 }
 
 /**
- * Joins `lines` after an edit of `original`. New lines get the ending most lines of the file have. The last line stays
- * without an end only if it is the file's own last line and had none.
+ * Joins `lines` after an edit of `original`. New lines end as the file's first line does (Codex 0.171). The last line
+ * stays without an end only if it is the file's own last line and had none.
  */
 export function joinText(lines: readonly TextLine[], original: readonly TextLine[]): string {
-  const usual = usualEnd(original);
+  const usual = original[0]?.end ?? '\n';
   const ownLast = original.at(-1);
   const pieces: string[] = [];
   lines.forEach((line, index) => {
@@ -31,11 +33,4 @@ export function joinText(lines: readonly TextLine[], original: readonly TextLine
     pieces.push(line.text, line.end ?? (keepsOpen ? '' : usual));
   });
   return pieces.join('');
-}
-
-function usualEnd(lines: readonly TextLine[]): '\n' | '\r\n' {
-  let balance = 0;
-  for (const line of lines) balance += line.end === '\r\n' ? 1 : line.end === '\n' ? -1 : 0;
-  if (balance === 0) return lines[0]?.end ?? '\n'; // a tie: as the file begins
-  return balance > 0 ? '\r\n' : '\n';
 }
