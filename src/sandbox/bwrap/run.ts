@@ -1,6 +1,6 @@
 /** A launch as a running process: signals reach the command, not the sandbox around it; the end waits for the clean-up. */
-import { existsSync, readFileSync } from 'node:fs';
-import { type ProcessExit, type SpawnOptions, spawnProcess } from '../../process/index.js';
+import { readFileSync } from 'node:fs';
+import { type ProcessExit, type RunningProcess, type SpawnOptions, spawnProcess } from '../../process/index.js';
 import type { SandboxedProcess } from '../backend.js';
 import type { Launch } from './launch.js';
 
@@ -22,13 +22,17 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
     for (const listener of listeners) listener(Buffer.from(`sandbox: ${note}\n`));
   };
   let killed = false;
+  let gone = false;
   const kill = (signal: NodeJS.Signals): void => {
     const { childPid } = launch.status();
-    killed ||= signal === 'SIGKILL' || childPid === undefined;
-    if (killed || childPid === undefined) inner.kill('SIGKILL');
-    else signalInside(childPid, signal, options.tty);
+    if (signal !== 'SIGKILL' && childPid !== undefined) signalInside(childPid, signal, options.tty);
+    else if (!killed) {
+      killed = true;
+      killWhole(inner, launch, () => gone);
+    }
   };
   const exited = inner.exited.then(async (exit): Promise<ProcessExit> => {
+    gone = true;
     const failed = !killed && launch.status().exitCode === undefined && exit.signal === null;
     if (killed) await untilGone(launch.status().childPid);
     for (const host of launch.refusedHosts()) say(`network access to ${host} was refused`);
@@ -65,6 +69,25 @@ export function signalInside(firstPid: number, signal: NodeJS.Signals, tty: bool
   for (const child of childrenOf(firstPid)) if (!send(-child, signal)) send(child, signal);
 }
 
+/**
+ * Ends bubblewrap and, by its own number, the first process inside: `--die-with-parent` does not hold yet while the
+ * sandbox is being set up. So when the number is not known yet, it waits until bubblewrap tells it.
+ */
+function killWhole(inner: RunningProcess, launch: Launch, gone: () => boolean): void {
+  const deadline = Date.now() + GONE_LIMIT_MS;
+  const attempt = (): void => {
+    if (gone()) return;
+    const { childPid } = launch.status();
+    if (childPid === undefined && Date.now() < deadline) {
+      setTimeout(attempt, 1);
+      return;
+    }
+    inner.kill('SIGKILL');
+    if (childPid !== undefined) send(childPid, 'SIGKILL');
+  };
+  attempt();
+}
+
 const GONE_LIMIT_MS = 2000;
 
 /**
@@ -73,8 +96,18 @@ const GONE_LIMIT_MS = 2000;
  */
 async function untilGone(pid: number | undefined): Promise<void> {
   const deadline = Date.now() + GONE_LIMIT_MS;
-  while (pid !== undefined && existsSync(`/proc/${pid}`) && Date.now() < deadline) {
+  while (pid !== undefined && isRunning(pid) && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** A zombie is over; who reaps it is not our business. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
   }
 }
 
