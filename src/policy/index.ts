@@ -1,5 +1,7 @@
 export type { CheckMatch, CheckResult } from './check.js';
 export { checkCommand } from './check.js';
+export type { CommandCall, CommandPolicyOptions } from './command-policy.js';
+export { createCommandPolicy } from './command-policy.js';
 export type { Danger, DangerGrade } from './dangerous-commands.js';
 export { assessDanger, DANGEROUS_COMMANDS } from './dangerous-commands.js';
 export type { Explanation, PolicyAnswer, PolicyInput } from './decide-requirement.js';

@@ -21,7 +21,15 @@ export interface Judged {
   readonly cover: Cover;
 }
 
-export type QuestionKind = 'danger' | 'escalation' | 'untrusted' | 'unknown' | 'outside' | 'tainted' | 'broken';
+export type QuestionKind =
+  | 'danger'
+  | 'escalation'
+  | 'untrusted'
+  | 'unknown'
+  | 'outside'
+  | 'tainted'
+  | 'impostor'
+  | 'broken';
 
 export interface Question {
   readonly kind: QuestionKind;
@@ -207,6 +215,8 @@ function questionsOf(
     add('outside', `it writes outside the writable folders: ${outside[0]!.text}`);
   const poisoned = never ? undefined : segments.find(isPoisoned);
   if (poisoned) add('tainted', `a rule would allow it, but ${poisoned.segment.taint}`);
+  const impostor = segments.flatMap(({ hits }) => hits).find((hit) => hit.impostor);
+  if (impostor) add('impostor', impostor.void ?? '');
   if (policy.broken.length > 0 && !covered) add('broken', brokenText(input));
   if (input.escalationRequested && restricted && !never) add('escalation', 'it asks to leave the sandbox', false);
   if (approvalPolicy === 'untrusted' && !covered) add('untrusted', untrustedText(open, ruled), ruled);

@@ -28,6 +28,8 @@ export interface RuleHit {
   readonly prefix: readonly string[];
   /** Why an `allow` does not count here. */
   readonly void?: string;
+  /** The program is a file of the rule's name in a place where anyone may put one. */
+  readonly impostor?: true;
 }
 
 export interface MatchFacts {
@@ -66,8 +68,11 @@ function allowing(policy: Policy, segment: Segment, argv: readonly string[], fac
   const words = [base, ...argv.slice(1)];
   const rules = policy.index.lookup(words).filter((rule) => rule.decision === 'allow');
   if (rules.length === 0) return [];
-  const empty = standsFor(policy, base, name, facts) ? segment.taint : `${name} may not stand for ${base}`;
-  return rules.map((rule) => hit(policy, rule, words, 'path', empty));
+  if (standsFor(policy, base, name, facts)) return rules.map((rule) => hit(policy, rule, words, 'path', segment.taint));
+  const why = `\`${name}\` may not stand for the \`${base}\` that a rule allows`;
+  // With a list of paths in force, a path beside it is simply another program.
+  const impostor = policy.hosts.has(base) ? {} : { impostor: true as const };
+  return rules.map((rule) => ({ ...hit(policy, rule, words, 'path', why), ...impostor }));
 }
 
 function standsFor(policy: Policy, base: string, name: string, facts: MatchFacts): boolean {

@@ -1,3 +1,9 @@
 /** The parts of the policy that read and write files. */
+
+export { gitIsPlain } from './git-helpers.js';
+export type { LearnedNote, LearnedRule } from './learned-rules.js';
+export { learnedRulesFile, learnRule, listLearned, replaceLearned, revokeRule } from './learned-rules.js';
+export type { PolicySource, PolicySourceOptions } from './policy-source.js';
+export { createPolicySource } from './policy-source.js';
 export type { ReadFile, RuleDirectory, RuleSources, SystemPlaces } from './rule-files.js';
 export { listRuleFiles, loadPolicy, readRulesText, ruleDirectories } from './rule-files.js';

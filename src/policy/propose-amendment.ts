@@ -5,8 +5,9 @@
  */
 
 import type { PolicyInput } from './decide-requirement.js';
-import type { JudgedCommand } from './judge-segments.js';
+import type { Judged, JudgedCommand } from './judge-segments.js';
 import { FOREIGN_SHELLS, SHELLS } from './lower/launchers.js';
+import { shellScript } from './lower/lower-command.js';
 import type { Lowered, Segment } from './lower/segment.js';
 import { baseName } from './rules/rule-functions.js';
 import { isSafeCommand } from './safe-commands.js';
@@ -64,7 +65,7 @@ export function fittingPrefix(
 ): readonly string[] | undefined {
   if (prefix.length === 0 || isTooBroad(prefix) || judged.hits.some((hit) => hit.void === undefined)) return undefined;
   if (!lowered.plain && input.escalationRequested) return undefined;
-  if (lowered.unknown.length > 0 || judged.questions.some((question) => question.kind === 'outside')) return undefined;
+  if (judged.questions.some(({ kind }) => kind === 'outside' || kind === 'unknown')) return undefined;
   const all = judged.segments
     .filter(({ segment }) => segment.parent === undefined)
     .every(
@@ -102,10 +103,9 @@ export function fallbackAmendment(
   if (lowered.plain) {
     const asks = asksAlone(input) || input.policy.broken.length > 0;
     const first =
-      top.find((item, i) => item.cover === 'none' && (asks || dangerAt(judged, i, item))) ??
-      top.find((item) => item.cover === 'none');
-    const words = first?.segment.argv;
-    return words && first.segment.taint === undefined && !isTooBroad(words) ? words : undefined;
+      top.find((item) => item.cover === 'none' && (asks || isDangerous(judged, item))) ??
+      top.find(({ cover }) => cover === 'none');
+    return first && plainWords(judged, first);
   }
   if (lowered.unknown.length > 0 || lowered.tooNested || input.escalationRequested) return undefined;
   if (judged.questions.some(({ kind }) => kind === 'outside' || kind === 'tainted' || kind === 'danger'))
@@ -118,7 +118,22 @@ export function fallbackAmendment(
   return isTooBroad(graded) || open.danger ? undefined : graded;
 }
 
-function dangerAt(judged: JudgedCommand, _at: number, item: JudgedCommand['segments'][number]): boolean {
+/** The words themselves; of a shell with a script, what the script begins with. */
+function plainWords(judged: JudgedCommand, { segment }: Judged): readonly string[] | undefined {
+  const { argv } = segment;
+  if (!argv || segment.taint !== undefined) return undefined;
+  if (!shellScript(argv) && !SHELL_TEXT.test(argv.slice(0, 4).join('\0'))) return isTooBroad(argv) ? undefined : argv;
+  const index = judged.segments.findIndex((other) => other.segment === segment);
+  const inner = judged.segments.find((other) => other.cover === 'none' && ancestor(judged, other.segment, index));
+  if (!inner?.segment.argv || inner.danger || SHELLS.has(baseName(inner.segment.argv[0] ?? ''))) return undefined;
+  const graded = gradedPrefix(inner.segment.argv);
+  return isTooBroad(graded) ? undefined : graded;
+}
+
+/** A shell with `-c` in any spelling: its next word is a whole script. */
+const SHELL_TEXT = /^([^\0]*\/)?(ba|da|z|k|a|mk|rba)?sh\0([^\0]*\0)*-[a-zA-Z]*c\0/;
+
+function isDangerous(judged: JudgedCommand, item: Judged): boolean {
   const index = judged.segments.indexOf(item);
   return judged.segments.some(
     ({ segment, danger }, i) => danger !== undefined && (i === index || ancestor(judged, segment, index)),

@@ -46,7 +46,8 @@ class Lowering {
   readonly #effects: FileEffect[] = [];
   readonly #unknown = new Set<string>();
   readonly #shadowed = new Set<string>();
-  readonly #poisons = new Set<string>();
+  /** Poisoned variables, each with the segment that sets it; a command does not poison itself. */
+  readonly #poisons: { readonly name: string; readonly by: number | undefined }[] = [];
   #tooNested = false;
 
   constructor(argv: readonly string[], cwd: string) {
@@ -62,7 +63,7 @@ class Lowering {
       argv: this.#argv,
       script: outer?.script,
       plain,
-      segments: this.#drafts.map((draft) => this.#finish(draft)),
+      segments: this.#drafts.map((draft, index) => this.#finish(draft, index)),
       effects: this.#effects,
       unknown: [...this.#unknown],
       tooNested: this.#tooNested,
@@ -104,7 +105,7 @@ class Lowering {
   #merge(walked: WalkedScript): void {
     for (const why of walked.unknown) this.#unknown.add(why);
     for (const name of walked.functions) this.#shadowed.add(name);
-    for (const name of walked.poisons) this.#poisons.add(name);
+    for (const name of walked.poisons) this.#poisons.push({ name, by: undefined });
     for (const { kind, target, directory } of walked.redirections) {
       const text = typeof target === 'string' ? target : target.text;
       this.#effects.push({ kind, text, path: this.#absolute(target, directory) });
@@ -176,27 +177,21 @@ class Lowering {
         else this.#unknown.add(started.why);
         return;
       case 'poison':
-        this.#poisons.add(started.name);
+        this.#poisons.push({ name: started.name, by: index });
         return;
       case 'shadow':
         this.#shadowed.add(started.name);
     }
   }
 
-  #finish(draft: Draft): Segment {
+  #finish(draft: Draft, index: number): Segment {
     const { words, via, parent, plain, transparent, unescaped, own } = draft;
     const known = words.every((word) => typeof word === 'string');
     const [name] = words;
     const shadowed =
       typeof name === 'string' && this.#shadowed.has(name) ? `the script gives \`${name}\` another meaning` : undefined;
-    const [poison] = this.#poisons;
-    const carried =
-      shadowed ??
-      (poison === undefined
-        ? undefined
-        : poison === '*'
-          ? 'an earlier command can change what it runs'
-          : `${poison} is set before it`);
+    const poison = this.#poisons.find(({ by }) => by !== index)?.name;
+    const carried = shadowed ?? (poison === undefined ? undefined : poisonText(poison));
     return {
       words,
       argv: known ? (words as readonly string[]) : undefined,
@@ -209,6 +204,10 @@ class Lowering {
       unescaped,
     };
   }
+}
+
+function poisonText(name: string): string {
+  return name === '*' ? 'an earlier command can change what it runs' : `${name} is set before it`;
 }
 
 /** Inside `command`, `exec` and `builtin` the shell's own builtins still run; behind a real program they do not. */

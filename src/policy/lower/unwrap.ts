@@ -28,7 +28,7 @@ export function unwrap(words: readonly SegmentWord[], shell: string | undefined)
   const [first] = words;
   if (typeof first !== 'string')
     return first ? [{ kind: 'unknown', why: `the program \`${first.text}\` is known only at run time` }] : [];
-  const base = baseName(first);
+  const base = first.includes('/') ? baseName(first) : first;
   const inShell = shell === undefined || first.includes('/') ? undefined : BUILTINS[base];
   if (inShell) return inShell(words, shell!);
   if (SHELLS.has(base)) return unwrapShell(base, words);
