@@ -6,5 +6,6 @@ export type { Deferred } from './deferred.js';
 export { deferred } from './deferred.js';
 export { GroupLock } from './group-lock.js';
 export { randomIds, uuidV7 } from './ids.js';
+export { makeFolder } from './make-folder.js';
 export { quoteArgv } from './quote-argv.js';
 export { VERSION } from './version.js';

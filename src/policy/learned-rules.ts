@@ -9,7 +9,6 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -18,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { makeFolder } from '../lib/index.js';
 import { TurnwrightError } from '../protocol/index.js';
 import { withFileLock } from './file-lock.js';
 import { printLearnedRule } from './print-rules.js';
@@ -117,7 +117,7 @@ interface Change {
 async function changeLearned(home: string, change: (text: string) => Change | undefined): Promise<boolean> {
   const file = learnedRulesFile(home);
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     return await withFileLock(`${file}.lock`, () => {
       const target = writableTarget(file, home);
       const made = change(existsSync(target) ? readFileSync(target, 'utf8') : '');

@@ -22,6 +22,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/index.js';
 import type { FileView } from './files.js';
 import type { SandboxState } from './state.js';
 
@@ -132,7 +133,7 @@ export class Claims {
       return true;
     }
     const folder = join(this.#dir, hashOf(need.path));
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     const file = join(folder, `${process.pid}-${startTicks(process.pid)}-${randomUUID().slice(0, 8)}`);
     const promised: Marker = { ...need, ...this.#self, madeAtMs: Date.now() };
     writeFileSync(file, JSON.stringify(promised));

@@ -3,9 +3,10 @@
  * and machine, so that every process of the user finds the claims of the others.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../lib/index.js';
 import { TurnwrightError } from '../protocol/index.js';
 
 export interface SandboxState {
@@ -79,13 +80,13 @@ function defaultPlaces(): string[] {
 }
 
 function prepare(dir: string): SandboxState {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const found = lstatSync(dir);
   if (!found.isDirectory()) throw new Error('is not a directory');
   if (process.getuid !== undefined && found.uid !== process.getuid()) throw new Error('belongs to another user');
   if ((found.mode & 0o022) !== 0) chmodSync(dir, 0o700);
   const claimsDir = join(dir, 'claims');
-  mkdirSync(claimsDir, { recursive: true, mode: 0o700 });
+  makeFolder(claimsDir, 0o700);
   const deniedFile = join(dir, 'denied');
   if (lstatSync(deniedFile, { throwIfNoEntry: false }) === undefined) {
     closeSync(openSync(deniedFile, 'a', 0o000));

@@ -9,13 +9,13 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { makeFolder } from '../lib/index.js';
 import { TurnwrightError } from '../protocol/index.js';
 import { homeWriteError } from './home-write.js';
 import { corrupt, decodeLine } from './rollout-line.js';
@@ -118,7 +118,7 @@ function openFile(place: RolloutPlace): number {
   const folder = path.dirname(place.path);
   try {
     if (place.exists) return openSync(place.path, O_RDWR | O_APPEND);
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const fd = openSync(place.path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, 0o600);
     if (place.durable) syncFolder(folder);
     return fd;

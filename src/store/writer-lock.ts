@@ -2,9 +2,10 @@
  * One writer per thread: a file that names its holder by process id and process start time, so that a lock left by a
  * dead process is recognised even after its id is used again. It is created by `link`, complete from its first moment.
  */
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { makeFolder } from '../lib/index.js';
 import { TurnwrightError } from '../protocol/index.js';
 import { homeWriteError } from './home-write.js';
 
@@ -35,7 +36,7 @@ export function takeWriterLock(home: string, threadId: string): WriterLock {
 function tryCreate(file: string, content: string): boolean {
   const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     writeFileSync(draft, content, { flag: 'wx' });
   } catch (error) {
     throw homeWriteError(file, error);
