@@ -10,7 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { deferred } from '../lib/index.js';
 import { forgetProcess, isOwnMark, nextMark, registerProcess } from './live-processes.js';
 import type { ProcessExit, RunningProcess, SpawnOptions } from './process.js';
-import { openPty } from './pty.js';
+import { openPty, type Pty } from './pty.js';
 import { openSharedPipe } from './shared-pipe.js';
 import { MARK_VARIABLE, ProcessTree, sendSignal } from './tree.js';
 
@@ -99,8 +99,8 @@ async function startOnSocket(
   return { child, output: child.stdout!, input: child.stdin, isTerminal: false };
 }
 
-/** Masters of open terminals. The native module leaves them inheritable, so every child gets `/dev/null` there. */
-const openMasters = new Set<number>();
+/** The native module leaves their masters inheritable, so every child gets `/dev/null` in those places. */
+const openTerminals = new Set<Pty>();
 
 async function startInTerminal(
   argv: readonly string[],
@@ -109,8 +109,8 @@ async function startInTerminal(
 ): Promise<Started> {
   requireProgram(argv[0] ?? '', options);
   const pty = openPty();
-  openMasters.add(pty.masterFd);
-  pty.stream.once('close', () => openMasters.delete(pty.masterFd));
+  openTerminals.add(pty);
+  pty.stream.once('close', () => openTerminals.delete(pty));
   // The shell opens the terminal as leader of a new session, which makes it the controlling terminal: Ctrl-C works.
   const wrapped = ['/bin/sh', '-c', 'exec "$@" <>"$0" >&0 2>&0', pty.name, ...argv];
   try {
@@ -128,11 +128,12 @@ type StdioSlot = 'pipe' | 'ignore' | number;
 
 async function launch(argv: readonly string[], options: SpawnOptions, slots: StdioSlot[]): Promise<ChildProcess> {
   const [file = '', ...args] = argv;
-  const nothing = openMasters.size > 0 ? openSync('/dev/null', 'r') : undefined;
+  const nothing = openTerminals.size > 0 ? openSync('/dev/null', 'r') : undefined;
   try {
     const stdio: StdioOptions = [...slots];
     // What is not given explicitly is inherited, `ignore` or not.
-    if (nothing !== undefined) while (stdio.length <= Math.max(...openMasters)) stdio.push(nothing);
+    const highest = Math.max(...[...openTerminals].map((terminal) => terminal.masterFd));
+    if (nothing !== undefined) while (stdio.length <= highest) stdio.push(nothing);
     const child = spawn(file, args, { cwd: options.cwd, env: options.env, detached: true, stdio });
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject));
     return child;

@@ -1,5 +1,6 @@
 /** Runs a program to its end and collects what it printed. */
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import {
   OutputBuffer,
   type OutputSlice,
@@ -15,7 +16,7 @@ export interface Finished {
 }
 
 export const ENV: Readonly<Record<string, string>> = {
-  PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
   LC_ALL: 'C.UTF-8',
 };
 

@@ -1,6 +1,8 @@
 /** Nothing a command started outlives its end, wherever it went. */
+import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { killAllProcesses, MARK_VARIABLE, ProcessTable } from '../../src/process/index.js';
 import { ENV, printed, start } from './run.js';
@@ -85,16 +87,35 @@ describe.runIf(process.platform === 'linux')('the end of a thread', () => {
     await running.terminate();
   });
 
+  test.each(['exit', 'signal'])('the end of the host by %s leaves nothing', async (how) => {
+    const test = name();
+    const host = spawn(process.execPath, ['--import', 'tsx', join(import.meta.dirname, 'host.ts')], {
+      env: { ...ENV, TREE_TEST: test },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => host.stdout.once('data', resolve));
+    expect(alive(test).length).toBeGreaterThanOrEqual(3);
+    const ended = new Promise((resolve) => host.once('exit', resolve));
+    if (how === 'exit') host.stdin.end();
+    else host.kill('SIGTERM');
+    await ended;
+    await gone(test);
+  });
+
   test('killAllProcesses leaves nothing', async () => {
     const test = name();
     const running = await start('setsid sleep 600 & echo ready; sleep 600', { env: { ...ENV, TREE_TEST: test } });
     await printed(running, 'ready');
     killAllProcesses();
     await running.exited;
-    await running.terminate();
-    expect(alive(test)).toEqual([]);
+    await gone(test);
   });
 });
+
+/** A kill is a request: the kernel carries it out a moment later. */
+async function gone(test: string): Promise<void> {
+  while (alive(test).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 async function freePort(): Promise<number> {
   const server = createServer();
