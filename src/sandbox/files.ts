@@ -18,6 +18,8 @@ export interface FileView {
   list(path: string): readonly Listed[];
   /** Text of a small file; undefined when it cannot be read. */
   text(path: string): string | undefined;
+  /** False for a directory that uid 0 enters only by its capabilities: no command has those, so none gets in. */
+  enterable(directory: string): boolean;
 }
 
 /** The real thing. Listings are kept until the directory's own stamp changes. */
@@ -27,6 +29,7 @@ export function createFileView(): FileView {
     kind,
     target: (path) => readlinkSync(path),
     list: (path) => cachedList(listings, path),
+    enterable,
     text(path) {
       try {
         return readFileSync(path, 'utf8').slice(0, MAX_TEXT);
@@ -35,6 +38,13 @@ export function createFileView(): FileView {
       }
     },
   };
+}
+
+function enterable(directory: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  return (found.mode & (found.uid === 0 ? 0o100 : found.gid === 0 ? 0o010 : 0o001)) !== 0;
 }
 
 interface Listing {

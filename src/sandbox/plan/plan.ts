@@ -1,7 +1,7 @@
 /** The plan of one run: a pure function of the policy, the working directory and what the file system looks like. */
 import { TurnwrightError } from '../../protocol/index.js';
 import { type FileView, resolvePath } from '../files.js';
-import { isWithin } from '../paths.js';
+import { ancestors, isWithin } from '../paths.js';
 import { accessOf, arrange, type Entry } from './entries.js';
 import type { ResolvedPolicy, SandboxHost } from './policy.js';
 import { hideDenied, looksLikeBareRepository, protectRoots } from './protect.js';
@@ -26,7 +26,7 @@ export function planSandbox(policy: ResolvedPolicy, cwd: string, host: SandboxHo
     throw new TurnwrightError('TW_SANDBOX_UNAVAILABLE', `${error.message}; name a narrower place`, { cause: error });
   }
   const writable: Entry[] = policy.roots.map((path) => ({ path, access: 'write' }));
-  const entries = arrange([...writable, ...found.entries]);
+  const entries = arrange([...writable, ...found.entries].filter(isReachable(files)));
   const isWritable = (path: string): boolean => accessOf(entries, path) === 'write';
   const here = resolvePath(files, cwd).path;
   const bare = [...policy.roots, ...(policy.roots.some((root) => isWithin(here, root)) ? [here] : [])];
@@ -36,6 +36,17 @@ export function planSandbox(policy: ResolvedPolicy, cwd: string, host: SandboxHo
     mustStayMissing: found.mustStayMissing.filter(isWritable),
     mustNotBecomeBare: [...new Set(bare)].filter((path) => !looksLikeBareRepository(files, path)),
   };
+}
+
+/** What no command can get at needs no mount, and bubblewrap, which has no more rights, could not make one there. */
+function isReachable(files: FileView): (entry: Entry) => boolean {
+  const known = new Map<string, boolean>();
+  const enterable = (directory: string): boolean => {
+    const found = known.get(directory) ?? files.enterable(directory);
+    known.set(directory, found);
+    return found;
+  };
+  return ({ path }) => ancestors(path).every(enterable);
 }
 
 function uniqueLinks(links: readonly WatchedLink[]): WatchedLink[] {
