@@ -11,7 +11,7 @@ import { Random } from './fuzz/random.js';
 import { type RecordedProgram, runRecorded } from './fuzz/run-recorded.js';
 import { randomScript } from './fuzz/script-grammar.js';
 
-const SCRIPTS = Number(process.env['TW_FUZZ_SCRIPTS'] ?? 1_200);
+const SCRIPTS = Number(process.env['TW_FUZZ_SCRIPTS'] ?? 1_000);
 const SEED = Number(process.env['TW_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);
 
 describe.each(['bash', 'dash'] as const)('%s runs nothing that lowering did not see', (shell) => {

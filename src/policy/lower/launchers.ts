@@ -300,11 +300,12 @@ export const LAUNCHERS: readonly Launcher[] = [
     values: 'fo',
     longFlags: ['append', 'portability', 'verbose', 'quiet'],
     longValues: ['format', 'output'],
+    assignments: true,
   },
   { names: ['command'], flags: 'pvV', printsWith: ['v', 'V'] },
   { names: ['builtin'] },
   { names: ['exec'], flags: 'cl', values: 'a' },
-  { names: ['coproc'] },
+  { names: ['coproc'], assignments: true },
   {
     names: ['strace', 'ltrace'],
     flags: 'cCdDfFhiknqrtTvVwxyYzZ',

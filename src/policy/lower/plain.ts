@@ -24,6 +24,7 @@ class PlainScanner {
   readonly #commands: string[][] = [];
   #words: string[] = [];
   #at = 0;
+  #refused = false;
   /** An operator that needs a command after it is open. */
   #open = false;
 
@@ -41,7 +42,7 @@ class PlainScanner {
       } else if (!this.#word()) return undefined;
     }
     if (!this.#endCommand() && this.#open) return undefined;
-    return this.#commands.length > 0 ? this.#commands : undefined;
+    return this.#commands.length > 0 && !this.#refused ? this.#commands : undefined;
   }
 
   /** A backslash and newline between words only; inside a word it joins, which is not plain. */
@@ -52,6 +53,7 @@ class PlainScanner {
 
   #endCommand(): boolean {
     if (this.#words.length === 0) return false;
+    this.#refused ||= startsGrammar(this.#words);
     this.#commands.push(this.#words);
     this.#words = [];
     this.#open = false;
@@ -130,6 +132,12 @@ class PlainScanner {
     }
     return undefined;
   }
+}
+
+/** After `time` and `coproc` the grammar goes on: an assignment, a negation or a keyword there is no program. */
+function startsGrammar(words: readonly string[]): boolean {
+  if (words[0] !== 'time' && words[0] !== 'coproc') return false;
+  return words.slice(1, 4).some((word) => word === '!' || RESERVED.has(word) || ASSIGNMENT.test(word) || word === '--');
 }
 
 /** Printable, and without a meaning to any shell. NUL, CR and other control characters are not. */

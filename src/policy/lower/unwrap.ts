@@ -57,8 +57,11 @@ function unwrapLauncher(launcher: Launcher, words: readonly SegmentWord[]): read
   let taint = options.taint;
   for (; launcher.assignments; at++) {
     const word = words[at];
-    const pair = typeof word === 'string' ? splitAssignment(word) : undefined;
-    if (!pair) break;
+    if (typeof word !== 'string' || !word.includes('=')) break;
+    const pair = splitAssignment(word);
+    // `env` takes every word with `=` as an assignment; for the others an odd name may be the program.
+    if (!pair && launcher.names[0] !== 'env') out.push({ kind: 'argv', words: words.slice(at) });
+    if (!pair) continue;
     if (isPoison(pair.name, pair.value)) taint = `${pair.name} is set for it`;
   }
   const ranScript = out.some((started) => started.kind === 'script');

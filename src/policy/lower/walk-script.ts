@@ -80,7 +80,6 @@ const BASH_ONLY = new Set<SyntaxNode['type']>([
   'Coproc',
   'HereString',
   'ArrayValue',
-  'FileDescriptorVariable',
   'Time',
 ]);
 
@@ -231,6 +230,8 @@ class Walker {
   #command(node: Command, source: string): void {
     const words = [node.name, ...node.args].filter((item): item is Word | Assignment => item !== undefined);
     const readings = words.map((item) => this.#argument(item, source));
+    if (words.some((item, i) => item.end === words[i + 1]?.pos))
+      this.unknown.add('a word is split differently by the shell');
     const own = node.prefix.filter((item): item is Assignment => item.type === 'Assignment');
     const poisoned = own.filter((item) => isPoison(item.name, this.#assignedValue(item)));
     if (words.length === 0) for (const item of poisoned) this.#poisons.add(item.name);
@@ -326,6 +327,9 @@ class Walker {
   }
 
   #redirection(node: Redirection, source: string): void {
+    if (this.#options.dialect === 'sh' && node.descriptor?.type === 'FileDescriptorVariable') {
+      this.unknown.add('the script uses syntax of bash in another shell');
+    }
     if (node.type === 'HereDoc') {
       this.#children(node, source);
       return;

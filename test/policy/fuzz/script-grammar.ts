@@ -7,8 +7,8 @@ const MUTATIONS = [...'\'"\\$(){}<>&|;# \n`*!=[]~0129,:'];
 export type ShellName = 'bash' | 'dash';
 
 export function randomScript(random: Random, shell: ShellName): string {
-  const script = new Grammar(random, shell).list(3);
-  return random.chance(0.3) ? mutate(script, random) : script;
+  const script = new Grammar(random, shell).list(2);
+  return random.chance(0.25) ? mutate(script, random) : script;
 }
 
 /** One to three characters added, removed or doubled. */
@@ -32,7 +32,7 @@ class Grammar {
   }
 
   list(depth: number): string {
-    const parts = Array.from({ length: 1 + this.#random.below(3) }, () => this.#pipeline(depth));
+    const parts = Array.from({ length: 1 + this.#random.below(2) }, () => this.#pipeline(depth));
     return parts.reduce(
       (all, next) => all + this.#random.pick([' && ', ' || ', '; ', '\n', ';', '&&', ' & ', ' &\n', ' ||\n']) + next,
     );
@@ -41,7 +41,11 @@ class Grammar {
   #pipeline(depth: number): string {
     const commands = Array.from({ length: this.#random.chance(0.25) ? 2 : 1 }, () => this.#command(depth));
     const joined = commands.join(this.#random.pick([' | ', '|', ' |\n', this.#shell === 'bash' ? ' |& ' : ' | ']));
-    return this.#random.chance(0.08) ? `! ${joined}` : this.#random.chance(0.05) ? `time ${joined}` : joined;
+    return this.#random.chance(0.08)
+      ? `! ${joined}`
+      : this.#random.chance(0.05)
+        ? `${this.#random.pick(['time ', 'time -p ', 'time A=1 ', 'time ! '])}${joined}`
+        : joined;
   }
 
   #command(depth: number): string {
@@ -58,7 +62,7 @@ class Grammar {
       () => `until ff; do ${inner()}; break; done`,
       () => `case ${this.#word(depth - 1)} in x|y) ${inner()};; *) ${inner()};; esac`,
       () => `case x in\n(x) ${inner()}\n;;\nesac`,
-      () => `fn() { ${inner()}; }; fn`,
+      () => `fn${depth}() { ${inner()}; }; fn${depth}`,
       () => this.#launcher(depth - 1),
       () => this.#launcher(depth - 1),
       () => this.#innerScript(depth - 1),
@@ -72,9 +76,10 @@ class Grammar {
     return [
       () => `[[ ${this.#word(depth)} == x || -n ${this.#word(depth)} ]]`,
       () => `(( ${this.#random.pick(['1', '1 + 1', `$(${this.#simple(0)} >/dev/null; echo 1)`, '0'])} ))`,
-      () => `function fn { ${this.list(depth)}; }; fn`,
+      () => `function fb${depth} { ${this.list(depth)}; }; fb${depth}`,
       () => `for ((i=0;i<1;i++)); do ${this.list(depth)}; done`,
       () => `coproc ${this.#simple(0)}`,
+      () => `coproc NM { ${this.#simple(0)}; }`,
       () => `arr=(${this.#word(depth)} ${this.#word(depth)})`,
       () => `case x in x) ${this.list(depth)};& *) ${this.list(depth)};; esac`,
     ];
@@ -92,6 +97,7 @@ class Grammar {
   /** The program's name in one of its spellings. */
   #name(): string {
     const name = this.#random.pick(PROGRAMS);
+    if (this.#random.chance(0.03)) return this.#random.pick([`\${Z}${name}`, `"$(echo ${name})"`]);
     const [a, b] = [name[0]!, name[1]!];
     return this.#random.pick([
       name,
@@ -108,12 +114,11 @@ class Grammar {
       `''${name}`,
       `./${name}`,
       ...(this.#shell === 'bash' ? [`$'${name}'`, `$'\\x${a.charCodeAt(0).toString(16)}'${b}`] : []),
-      `$${'{Z}'}${name}`,
-      `"$(echo ${name})"`,
     ]);
   }
 
   #word(depth: number): string {
+    if (this.#shell === 'bash' && this.#random.chance(0.01)) return `12>(${this.#random.pick(PROGRAMS)})`;
     const plain = [
       'x',
       '-n',
@@ -185,6 +190,7 @@ class Grammar {
     const prefix = this.#random.pick([
       'env',
       'env A=1',
+      'env =x B=',
       'env -u A',
       'timeout 2',
       'timeout -s KILL 2',
