@@ -11,4 +11,4 @@ export { buildSandboxPolicy } from './sandbox-policy.js';
 export type { Problem, Shape } from './shape.js';
 export { checkShape, nearestWord } from './shape.js';
 export type { Project } from './trust.js';
-export { resolveTrust } from './trust.js';
+export { foldersFromRoot, resolveTrust } from './trust.js';

@@ -4,15 +4,20 @@ import path from 'node:path';
 import { buildSandboxPolicy, type LoadedConfig, originOf } from '../config/index.js';
 import type { ContextOptions } from '../context/index.js';
 import { randomIds, systemClock, VERSION } from '../lib/index.js';
+import type { ModelProvider } from '../model/index.js';
 import { type ApprovalPolicy, type TurnSettings, TurnwrightError } from '../protocol/index.js';
 import { type ClosableBackend, createSandboxBackend, type SandboxBackend } from '../sandbox/index.js';
 import { createJsonlStore, createMemoryStore, type EventStore } from '../store/index.js';
-import { type ExecToolOptions, findUserShell, type Shell } from '../tools/index.js';
+import { createMcpTools, type ExecToolOptions, findUserShell, type Shell } from '../tools/index.js';
 import { type ChosenModel, chooseModel } from './choose-model.js';
 import { createEngine } from './create-engine.js';
 import type { Engine } from './port.js';
 import type { SessionConfig, SessionRequest } from './session-config.js';
 import { openSessionHooks } from './session-hooks.js';
+import { openSessionPolicy, type SessionPolicy } from './session-policy.js';
+
+/** How long a first request waits for MCP servers that are still starting; later ones see them. */
+const MCP_PATIENCE_MS = 2_000;
 
 export interface Session extends AsyncDisposable {
   readonly engine: Engine;
@@ -27,12 +32,15 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
   const machine = openBackend(loaded, request);
   const deps = { clock: systemClock, ids: randomIds };
   const shell = findUserShell(request.env);
+  const policy = openSessionPolicy(loaded, request);
+  const mcp = createMcpTools(loaded.config.mcpServers, { env: request.env, cwd: request.cwd, waitMs: MCP_PATIENCE_MS });
   const [chosen, hooks, context, sandbox] = await Promise.all([
     chooseModel(loaded.config, request, deps),
     openSessionHooks(loaded, request, request.env['SHELL'] || '/bin/sh'),
     contextOptions(loaded, shell),
     sandboxFor(loaded, request),
   ]);
+  const confined = sandbox.mode !== 'danger-full-access' && sandbox.mode !== 'external';
   const settings: TurnSettings = {
     ...modelSettings(loaded, chosen),
     cwd: request.cwd,
@@ -40,13 +48,18 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     sandbox,
     steerDelivery: loaded.config.steerDelivery,
     budget: loaded.config.budget,
-    policyFingerprint: '',
+    policyFingerprint: policy.fingerprint(),
   };
+  const main = confined ? onFirstSample(chosen.provider, () => machine.warm()) : chosen.provider;
   const engine = createEngine({
     store: openStore(loaded, request),
-    provider: ({ provider }) => (provider === chosen.provider.id ? chosen.provider : chosen.other(provider)),
+    provider: ({ provider }) => (provider === main.id ? main : chosen.other(provider)),
     backend: machine,
-    exec: execOptions(loaded, request, chosen, shell),
+    exec: execOptions(loaded, request, chosen, shell, policy),
+    policyFingerprint: policy.fingerprint,
+    learnAmendment: policy.learn,
+    moreTools: () => mcp.tools(),
+    moreWarnings: () => mcp.warnings(),
     context,
     interactive: request.interactive,
     updatePlan: loaded.config.updatePlan,
@@ -61,30 +74,59 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     home: loaded.homes.own,
     async [Symbol.asyncDispose]() {
       await engine[Symbol.asyncDispose]();
+      await mcp[Symbol.asyncDispose]();
       await machine.close();
     },
   };
 }
 
-/** Probing the machine takes longer than the first request, so it runs beside it. */
-function openBackend(loaded: LoadedConfig, request: SessionRequest): ClosableBackend {
+interface LateBackend extends ClosableBackend {
+  /** Opens it soon, beside whatever goes on. */
+  warm(): void;
+}
+
+/** The model has a moment's lead over the probe, which keeps the processor busy. */
+const PROBE_DELAY_MS = 30;
+
+/**
+ * Looking at what the machine can enforce takes longer than preparing the first request. So it waits until that request
+ * is on its way, and never happens in a session that starts no command.
+ */
+function openBackend(loaded: LoadedConfig, request: SessionRequest): LateBackend {
   const homes = [loaded.homes.own, ...(loaded.homes.fallback === undefined ? [] : [loaded.homes.fallback])];
+  let opening: Promise<ClosableBackend> | undefined;
   let known: ClosableBackend | undefined;
-  const opening = createSandboxBackend({ configHomes: homes, onNotice: (text) => request.notice(`warning: ${text}`) });
-  opening.then(
-    (backend) => {
-      known = backend;
-    },
-    () => {}, // `spawn` shows it
-  );
+  let timer: NodeJS.Timeout | undefined;
+  const open = async (): Promise<ClosableBackend> => {
+    opening ??= createSandboxBackend({ configHomes: homes, onNotice: (text) => request.notice(`warning: ${text}`) });
+    known = await opening;
+    return known;
+  };
   const spawn: SandboxBackend['spawn'] = async (argv, options, signal) =>
-    (known ?? (await opening)).spawn(argv, options, signal);
+    (known ?? (await open())).spawn(argv, options, signal);
   return {
     get name() {
       return known?.name ?? 'sandbox';
     },
     spawn,
-    close: async () => (await opening).close(),
+    warm() {
+      timer ??= setTimeout(() => open().catch(() => {}), PROBE_DELAY_MS).unref(); // `spawn` shows the failure
+    },
+    async close() {
+      clearTimeout(timer);
+      await (await opening)?.close();
+    },
+  };
+}
+
+/** The same provider, which also tells when its first request goes out. */
+function onFirstSample(provider: ModelProvider, tell: () => void): ModelProvider {
+  return {
+    ...provider,
+    sample(request, signal) {
+      tell();
+      return provider.sample(request, signal);
+    },
   };
 }
 
@@ -136,10 +178,12 @@ function execOptions(
   request: SessionRequest,
   chosen: ChosenModel,
   shell: Shell,
+  policy: SessionPolicy,
 ): ExecToolOptions {
   const { config } = loaded;
   return {
     shell,
+    policy: policy.commands,
     envPolicy: config.shellEnvironment,
     providerKeyNames: chosen.keyNames,
     allowLoginShell: config.allowLoginShell,

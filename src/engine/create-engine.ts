@@ -26,6 +26,12 @@ export interface EngineOptions {
   readonly updatePlan?: boolean;
   readonly webSearch?: 'disabled' | 'cached' | 'live';
   readonly extraTools?: readonly Tool[];
+  /** Tools that come and go (MCP servers). Asked before each turn, and when the model calls one that is not known yet. */
+  moreTools?(): Promise<readonly Tool[]>;
+  /** Warnings that came up since, such as a server that did not start. Each is shown once. */
+  moreWarnings?(): readonly string[];
+  /** Changes when any rule in force changes; part of every turn's settings. */
+  policyFingerprint?(): string;
   /** Hooks of one thread. Called when the thread is opened. */
   hooks?(thread: { threadId: string; warn: (message: string) => void; nextId: () => string }): HookPorts;
   /** Shown once in each thread, before its first turn. */
@@ -55,6 +61,7 @@ export function createEngine(options: EngineOptions): Engine {
       ids,
       random: options.random ?? Math.random,
       provider: options.provider,
+      ...(options.policyFingerprint ? { policyFingerprint: options.policyFingerprint } : {}),
       prepare: (next) => prepare({ options, log, clock, warned, hooks, session }, next),
       tools: createToolset(options, log, waiting, { clock, ids }, hooks),
       maxStopContinuations: options.maxStopContinuations ?? 5,
@@ -117,9 +124,12 @@ async function prepare(
   const unknown = known
     ? []
     : [`model metadata for \`${settings.model}\` not found; using cautious defaults, which can make it work worse`];
-  const warnings = [...(options.warnings ?? []), ...unknown, ...context.warnings].filter(
-    (warning) => !warned.has(warning),
-  );
+  const warnings = [
+    ...(options.warnings ?? []),
+    ...(options.moreWarnings?.() ?? []),
+    ...unknown,
+    ...context.warnings,
+  ].filter((warning) => !warned.has(warning));
   for (const warning of warnings) warned.add(warning);
   return { messages: [...context.messages, ...hooked], warnings };
 }

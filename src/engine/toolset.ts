@@ -11,6 +11,7 @@ import {
   createUserInputTool,
   dispatch,
   execAliases,
+  flatName,
   interceptApplyPatch,
   planTool,
   ToolRegistry,
@@ -31,10 +32,16 @@ export function createToolset(
   const processes = new ProcessTable();
   const registry = createRegistry(options, processes, waiting, time);
   const gate = new GroupLock();
+  const refresh = async () => {
+    if (options.moreTools) registry.setMore(await options.moreTools());
+  };
   const approvals = approvalServices(options, waiting, hooks);
   return {
     specs: (settings) => registry.specs(options.provider(settings).capabilities(settings.model)),
-    runCall: (settings, turnId, cancelTurn) => (call, signal) => {
+    refresh,
+    runCall: (settings, turnId, cancelTurn) => async (call, signal) => {
+      // A server that was not up for the request may be by now. Known tools must not wait: calls take the gate in order.
+      if (options.moreTools && !registry.find(flatName(call), call.payload)) await refresh();
       const orchestrator = { backend: options.backend, approvals, ids: time.ids, cancelTurn };
       const services = { registry, gate, orchestrator, ...(hooks ? { hooks: hooks.toolHooks } : {}) };
       return dispatch(call, callContext(call, turnId, settings, log), services, signal);

@@ -39,11 +39,15 @@ export interface ThreadServices {
   readonly ids: Ids;
   random(): number;
   provider(settings: TurnSettings): ModelProvider;
+  /** Changes when any rule in force changes. */
+  policyFingerprint?(): string;
   /** Context messages and warnings for a turn that is about to start. */
   prepare(settings: TurnSettings): Promise<PreparedContext>;
   /** The thread's tools; `cancelTurn` is what a cancelled approval calls. */
   tools: {
     specs(settings: TurnSettings): readonly ToolSpec[];
+    /** Looks for tools that came or went; called before a turn. */
+    refresh?(): Promise<void>;
     runCall(settings: TurnSettings, turnId: string, cancelTurn: () => void): RunToolCall;
     dispose(): Promise<void>;
   };
@@ -143,8 +147,10 @@ export class LiveThread implements Thread {
 
   async #start(input: readonly UserInput[], options: SubmitOptions): Promise<Admission> {
     const { log, ids } = this.#services;
-    const settings = { ...this.#settings, ...options.settings };
+    const policyFingerprint = this.#services.policyFingerprint?.() ?? this.#settings.policyFingerprint;
+    const settings = { ...this.#settings, ...options.settings, policyFingerprint };
     const turnId = ids.next('turn');
+    await this.#services.tools.refresh?.();
     const context = await this.#services.prepare(settings);
     const accepted = await this.#judge(turnId, input, settings);
     await log.append(

@@ -109,7 +109,8 @@ async function runRedirected(
   return outcome.kind === 'ok' ? { ...outcome, text: to.outputPrefix + outcome.text } : outcome;
 }
 
-function flatName(call: ToolCallItem): string {
+/** The name a call goes by in the registry: MCP tools arrive as namespace and name. */
+export function flatName(call: ToolCallItem): string {
   return call.namespace ? `${call.namespace}__${call.tool}` : call.tool;
 }
 

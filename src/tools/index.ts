@@ -5,7 +5,7 @@ export {
   runApplyPatchCommand,
 } from './apply-patch/index.js';
 export type { CallResult, DispatchServices, HookFacts, ToolHooks } from './dispatch.js';
-export { dispatch } from './dispatch.js';
+export { dispatch, flatName } from './dispatch.js';
 export type { CommandPolicy, CommandQuestion, ExecToolOptions, Shell } from './exec/index.js';
 export { createExecTools, execAliases, findUserShell, safeCoreCommandPolicy } from './exec/index.js';
 export type { AskElicitation, McpElicitation, McpElicitationAnswer, McpTools, McpToolsDeps } from './mcp/index.js';

@@ -14,6 +14,7 @@ export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly #aliases = new Map<string, ToolAlias>();
   readonly #hosted: readonly ToolSpec[];
+  #more: readonly Tool[] = [];
 
   constructor(tools: readonly Tool[], options: { aliases?: readonly ToolAlias[]; hosted?: readonly ToolSpec[] } = {}) {
     for (const tool of tools) this.#tools.set(tool.spec.name, tool);
@@ -21,9 +22,14 @@ export class ToolRegistry {
     this.#hosted = options.hosted ?? [];
   }
 
+  /** Tools that come and go while the thread lives (MCP servers). They are offered behind the others. */
+  setMore(tools: readonly Tool[]): void {
+    this.#more = tools;
+  }
+
   /** The tool for a call, with the payload as that tool wants it. */
   find(name: string, payload: ToolPayload): { tool: Tool; payload: ToolPayload } | undefined {
-    const tool = this.#tools.get(name);
+    const tool = this.#tools.get(name) ?? this.#more.find((one) => one.spec.name === name);
     if (tool) return { tool, payload };
     const alias = this.#aliases.get(name);
     const target = alias && this.#tools.get(alias.tool);
@@ -32,7 +38,7 @@ export class ToolRegistry {
 
   /** What the model is offered, in a fixed order so that requests share their prefix. */
   specs(capabilities: ModelCapabilities): readonly ToolSpec[] {
-    const own = [...this.#tools.values()]
+    const own = [...this.#tools.values(), ...this.#more]
       .map((tool) => tool.spec)
       .filter((spec) => spec.name !== 'view_image' || capabilities.images);
     return capabilities.hostedWebSearch ? [...own, ...this.#hosted] : own;

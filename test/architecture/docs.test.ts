@@ -7,7 +7,10 @@ import { expect, test } from 'vitest';
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 test('docs/errors.md is what the table of codes says', () => {
-  const { stdout } = spawnSync(path.join(ROOT, 'node_modules/.bin/tsx'), ['scripts/errors-page.ts'], { cwd: ROOT, encoding: 'utf8' });
+  const { stdout } = spawnSync(path.join(ROOT, 'node_modules/.bin/tsx'), ['scripts/errors-page.ts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   expect(readFileSync(path.join(ROOT, 'docs/errors.md'), 'utf8')).toBe(stdout);
 });
 

@@ -27,6 +27,11 @@ const WITHIN: Readonly<Record<string, readonly string[]>> = {
 const FRONT_END: readonly string[] = ['protocol', 'lib', 'engine'];
 const CLI_EXTRA: readonly string[] = ['policy', 'sandbox'];
 
+/** A folder's doors. The policy has a second one, so that the first loads without Node. */
+function isDoor([folder, file, ...deeper]: readonly string[]): boolean {
+  return deeper.length === 0 && (file === 'index.js' || (folder === 'policy' && file === 'node.js'));
+}
+
 interface Import {
   readonly file: string;
   readonly from: string;
@@ -48,7 +53,7 @@ function importsOf(file: string): Import[] {
         file: path.relative(SRC, file),
         from,
         to,
-        behind: target.length === 2 && target[1] === 'index.js' ? undefined : target.slice(1).join('/'),
+        behind: isDoor(target) ? undefined : target.slice(1).join('/'),
       },
     ];
   });
