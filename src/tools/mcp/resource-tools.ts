@@ -74,7 +74,9 @@ function createListTool(
       answer(name, options, signal, async () => {
         const cursor = args.cursor === undefined ? undefined : { cursor: args.cursor };
         const pageOf = (server: McpServer) =>
-          server.request(context, signal, (client, request) => list(client, cursor, request));
+          server.request(context, signal, async (client, request) =>
+            client.getServerCapabilities()?.resources ? await list(client, cursor, request) : {},
+          );
         if (args.server === undefined) return await listAll(options.servers(), field, pageOf);
         const page = await pageOf(findServer(args.server, options.servers()));
         const next = page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor };

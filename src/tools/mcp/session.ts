@@ -87,6 +87,7 @@ export class McpSession {
   }
 
   async #loadTools(signal: AbortSignal): Promise<void> {
+    if (!this.client.getServerCapabilities()?.tools) return; // asked all the same, the SDK prints a line to our output
     const { tools } = await this.client.listTools(undefined, {
       signal,
       timeout: NO_SDK_TIMEOUT_MS,
