@@ -1,8 +1,13 @@
 /** `execpolicy …`: look at, try out and tidy the rules that decide about commands. */
 import { TurnwrightError } from '../protocol/index.js';
 import { checkRules } from './execpolicy/check.js';
+import { explainCommand } from './execpolicy/explain.js';
 import type { ExecpolicyIo } from './execpolicy/io.js';
 import { usage } from './execpolicy/io.js';
+import { compactLearned, listRules, revokeLearned } from './execpolicy/learned.js';
+import { lintFiles } from './execpolicy/lint.js';
+import { simulateCommands } from './execpolicy/simulate.js';
+import { testRules } from './execpolicy/test-rules.js';
 
 export type { ExecpolicyIo } from './execpolicy/io.js';
 
@@ -10,6 +15,13 @@ type Command = (args: readonly string[], io: ExecpolicyIo) => number | Promise<n
 
 const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly about: string }>> = {
   check: { run: checkRules, about: 'evaluate rules files against one argv (JSON)' },
+  explain: { run: explainCommand, about: 'show how a session would judge a command, and why' },
+  test: { run: testRules, about: 'check examples and a table of expected outcomes' },
+  lint: { run: lintFiles, about: 'find rules that do not do what they seem to' },
+  list: { run: listRules, about: 'show learned rules, and when, why and where they were learned' },
+  revoke: { run: revokeLearned, about: 'forget a learned rule' },
+  compact: { run: compactLearned, about: 'merge learned rules without changing a decision' },
+  simulate: { run: simulateCommands, about: 'judge commands of the past' },
 };
 
 /**

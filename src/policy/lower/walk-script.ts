@@ -327,9 +327,10 @@ class Walker {
   }
 
   #redirection(node: Redirection, source: string): void {
-    if (this.#options.dialect === 'sh' && node.descriptor?.type === 'FileDescriptorVariable') {
-      this.unknown.add('the script uses syntax of bash in another shell');
-    }
+    const { descriptor } = node;
+    // dash knows descriptors of one digit; more digits are a word there.
+    const odd = descriptor && (descriptor.type === 'FileDescriptorVariable' || descriptor.value > 9);
+    if (this.#options.dialect === 'sh' && odd) this.unknown.add('the script uses syntax of bash in another shell');
     if (node.type === 'HereDoc') {
       this.#children(node, source);
       return;
