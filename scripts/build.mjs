@@ -14,8 +14,9 @@ const pkg = JSON.parse(readFileSync('package.json', 'utf8'));
 const doors = ['engine', 'policy', 'sandbox', 'protocol', 'client', 'testing', 'cli'].filter((door) =>
   existsSync(`src/${door}/index.ts`),
 );
-// Built aside and swapped in, so that a program that runs meanwhile finds a whole dist/.
-const out = `dist.${process.pid}`;
+// Built aside and swapped in, so that a program that runs meanwhile finds a whole dist/. `--out DIR` builds elsewhere.
+const wanted = process.argv.indexOf('--out');
+const out = wanted > 0 ? process.argv[wanted + 1] : `dist.${process.pid}`;
 await build({
   entryPoints: Object.fromEntries(doors.map((door) => [door, `src/${door}/index.ts`])),
   outdir: out,
@@ -39,6 +40,12 @@ if (!process.argv.includes('--no-types')) {
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json', '--outDir', `${out}/types`];
   status = spawnSync(process.execPath, tsc, { stdio: 'inherit' }).status ?? 1;
 }
-rmSync('dist', { recursive: true, force: true });
-renameSync(out, 'dist');
+if (wanted < 0) swapIn(out);
 process.exit(status);
+
+function swapIn(built) {
+  const old = `${built}.old`;
+  if (existsSync('dist')) renameSync('dist', old);
+  renameSync(built, 'dist');
+  rmSync(old, { recursive: true, force: true });
+}
