@@ -140,6 +140,7 @@ export class Claims {
     const place = makePlaceholder(need);
     if (place === undefined) {
       unlinkQuietly(file);
+      removeFolder(folder);
       return false;
     }
     const marker = { ...promised, ...place };
@@ -154,11 +155,7 @@ export class Claims {
       if (this.#isAlive(other.marker)) return;
       unlinkQuietly(other.file);
     }
-    try {
-      rmdirSync(join(this.#dir, hashOf(marker.path)));
-    } catch {
-      // Another process added its marker; it will remove the folder.
-    }
+    removeFolder(join(this.#dir, hashOf(marker.path)));
     removePlaceholder(marker);
   }
 
@@ -313,6 +310,15 @@ function listQuietly(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+/** Only when no marker is left in it; whoever leaves the last one removes it. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Someone else's marker is in it.
   }
 }
 

@@ -57,9 +57,17 @@ export function judgeDenial(question: DenialQuestion, world: DenialWorld): Sandb
   const lines = errorLines(question.output.slice(-OUTPUT_TAIL));
   for (const line of lines.reverse()) {
     const found = judgeLine(line, question, world);
-    if (found !== undefined) return { ...found, evidence: line.text.slice(0, 300) };
+    if (found !== undefined) return { ...found, evidence: `${line.text.slice(0, 300)}${hint(found, question.policy)}` };
   }
   return undefined;
+}
+
+/** Says which permission would have let it pass, where there is one. */
+function hint({ path }: SandboxDenialFacts, policy: SandboxPolicy): string {
+  const inGit = path !== undefined && /\/\.git(?:\/|$)/.test(path);
+  return inGit && policy.git === 'read-only'
+    ? ' (the sandbox keeps .git read-only; sandbox.git = "commit" lets commits through)'
+    : '';
 }
 
 function judgeLine(line: ErrorLine, question: DenialQuestion, world: DenialWorld): SandboxDenialFacts | undefined {

@@ -47,7 +47,7 @@ function readLine(text: string): ErrorLine | undefined {
   const python = PYTHON.exec(text);
   if (python !== null) return found(text, PYTHON_ERRNO[python[1]!]!, python[3] ?? python[2]);
   const node = NODE.exec(text);
-  if (node !== null && !QUOTED.test(text)) return found(text, node[1] as RefusalErrno, node[3]);
+  if (node !== null && !/^\s*[+>|"{]/.test(text)) return found(text, node[1] as RefusalErrno, node[3]);
   if (QUOTED.test(text)) return undefined;
   for (const [errno, pattern] of ENDING) {
     const before = pattern.exec(text)?.[1];
@@ -62,8 +62,9 @@ function found(text: string, errno: RefusalErrno, path: string | undefined): Err
   return { text, errno, aboutSockets: SOCKETS.test(text), ...(path === undefined || path === '' ? {} : { path }) };
 }
 
-const VERBS =
-  /(?:cannot (?:create|open|touch|remove|stat|access|write to|make|overwrite)|can't (?:create|open|write)|unable to (?:create|open|write)|failed to (?:create|open|write)(?: file)?|couldn't (?:open|create)|open(?:ing)?|mkdir|unlink|rename|create|creat|write|rm|chmod|chown) +(?:regular file |directory |symbolic link |file |temporary file |output file )?/i;
+const CANNOT =
+  /(?:cannot|can't|could ?n[o']t|unable to|failed to) (?:create|open|touch|remove|stat|access|write to|make|overwrite|write)(?: regular file| directory| symbolic link| file| temporary file| output file)? +/i;
+const CALL = /^(?:open|mkdir|unlink|rename|creat|write|rm|chmod|chown|link|symlink|remove) +/i;
 
 /** The path in the part before the errno text: quoted, after a verb, or the last `:`-separated piece that looks like one. */
 function namedPath(before: string): string | undefined {
@@ -71,11 +72,14 @@ function namedPath(before: string): string | undefined {
   if (quoted !== undefined) return quoted;
   const pieces = before.split(/:\s+/);
   const last = pieces.at(-1)!.trim();
-  const verb = VERBS.exec(last);
-  const named = verb === null ? last : last.slice(verb.index + verb[0].length);
+  const cannot = CANNOT.exec(last);
+  const named = cannot === null ? last.replace(CALL, '') : last.slice(cannot.index + cannot[0].length);
   const words = named.split(/\s+/);
-  if (words.length === 1) return pieces.length > 1 || /[/.]/.test(named) ? named : undefined;
-  return words.find((word) => word.includes('/'));
+  const path = words.find((word) => word.includes('/'));
+  if (path !== undefined || words.length > 1) return path;
+  // A bare word is a file for shells and coreutils (`prog: name: …`, `cannot create name`), a noun for others.
+  const spoken = cannot !== null && /\bwrite /i.test(cannot[0]);
+  return (pieces.length > 1 && !spoken) || /[.]/.test(named) ? named : undefined;
 }
 
 function plainText(output: string): string {

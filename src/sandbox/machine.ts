@@ -5,6 +5,7 @@ import { findBwrap } from './bwrap/find.js';
 import type { LaunchContext } from './bwrap/launch.js';
 import { type BwrapProbe, probeBwrap } from './bwrap/probe.js';
 import { Claims } from './claims.js';
+import { keepDescriptorsOut } from './descriptors.js';
 import { createFileView, type FileView } from './files.js';
 import { type LandlockContext, LandlockWorkers } from './landlock/workers.js';
 import type { ProxiedPolicy } from './network/decide.js';
@@ -49,6 +50,9 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
   const probe = process.platform === 'linux' ? await probeBwrap(path, state, host.uid) : noLinux(process.platform);
   const notice = options.onNotice ?? (() => undefined);
   if (probe.ok) for (const weakness of probe.degraded) notice(`sandbox is degraded: ${weakness}`);
+  const leaking = await keepDescriptorsOut();
+  if (leaking.length > 0)
+    notice(`descriptors ${leaking.join(', ')} of this process reach commands; install koffi, or close them`);
   const claims = new Claims(state);
   const resolved = new Map<string, ResolvedPolicy | undefined>();
   const networks = new NetworkSessions(state, options);

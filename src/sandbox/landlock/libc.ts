@@ -4,6 +4,8 @@ import { closeSync } from 'node:fs';
 export interface Libc {
   /** Landlock's ABI version; below 1 when the kernel has none. */
   landlockAbi(): number;
+  /** Marks a descriptor so that no child gets it. False when it is not open. */
+  closeOnExec(fd: number): boolean;
   /** `[read end, write end]`, both close-on-exec. */
   pipe(): readonly [number, number];
   /** A new terminal of the given size: its master descriptor and the path of its slave. */
@@ -20,6 +22,8 @@ export function loadLibc(): Promise<Libc | undefined> {
 
 const LANDLOCK_CREATE_RULESET = 444;
 const VERSION_FLAG = 1;
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
 const O_CLOEXEC = 0x80000;
 const O_RDWR_NOCTTY_CLOEXEC = 0o2 | 0o400 | 0o2000000;
 const TIOCSWINSZ = 0x5414;
@@ -33,9 +37,11 @@ async function load(): Promise<Libc> {
   const grantpt = libc.func('int grantpt(int fd)');
   const unlockpt = libc.func('int unlockpt(int fd)');
   const ptsname = libc.func('int ptsname_r(int fd, _Out_ uint8_t *name, size_t size)');
+  const fcntl = libc.func('int fcntl(int fd, int command, ...)');
   const ioctl = libc.func('int ioctl(int fd, unsigned long request, ...)');
   return {
     landlockAbi: () => Number(syscall(LANDLOCK_CREATE_RULESET, 'void *', null, 'size_t', 0, 'uint32_t', VERSION_FLAG)),
+    closeOnExec: (fd) => fcntl(fd, F_SETFD, 'int', FD_CLOEXEC) === 0,
     pipe() {
       const ends = [0, 0];
       if (pipe2(ends, O_CLOEXEC) !== 0) throw new Error(`pipe2 failed with errno ${koffi.errno()}`);

@@ -36,13 +36,16 @@ const RANGES_V6 = [
   ['2001:db8::', 32],
 ] as const;
 
-const nonPublic = new BlockList();
-for (const [net, bits] of RANGES_V4) nonPublic.addSubnet(net, bits, 'ipv4');
-for (const [net, bits] of RANGES_V6) nonPublic.addSubnet(net, bits, 'ipv6');
+// Two lists: in one, Node takes every IPv4 address for a member of the mapped IPv6 range.
+const nonPublicV4 = new BlockList();
+for (const [net, bits] of RANGES_V4) nonPublicV4.addSubnet(net, bits, 'ipv4');
+const nonPublicV6 = new BlockList();
+for (const [net, bits] of RANGES_V6) nonPublicV6.addSubnet(net, bits, 'ipv6');
 
 /** True when any program on the internet could be there: not a special range and not an address of this machine. */
 export function isPublicAddress(address: string, own: readonly string[] = ownAddresses()): boolean {
-  return !nonPublic.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') && !own.includes(address);
+  const special = isIPv6(address) ? nonPublicV6.check(address, 'ipv6') : nonPublicV4.check(address, 'ipv4');
+  return !special && !own.includes(address);
 }
 
 export function ownAddresses(): string[] {

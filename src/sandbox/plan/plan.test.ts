@@ -152,6 +152,12 @@ const ROWS: readonly [string, Tree, Partial<SandboxPolicy>, readonly string[]][]
     ],
   ],
   [
+    'what no command can get at is left alone',
+    { ...QUIET, '/tmp/theirs/x/key': '' },
+    { denyRead: ['/tmp/theirs/x'] },
+    ['write /w', ...QUIET_LINES],
+  ],
+  [
     'sockets of other programs in /tmp are hidden',
     {
       ...QUIET,
