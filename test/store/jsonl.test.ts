@@ -8,7 +8,8 @@ import { type Clock, systemClock } from '../../src/lib/index.js';
 import type { Stored, ThreadRecord, ThreadSettings } from '../../src/protocol/index.js';
 import { createJsonlStore, type EventStore, findThread, listThreads, nameThread } from '../../src/store/index.js';
 
-const id = '019add6b-b400-7000-8000-000000000001';
+/** A UUIDv7 of the very moment the clock shows. */
+const id = '01a22f57-5df7-7000-8000-000000000001';
 const atMs = Date.UTC(2026, 11, 1, 2, 3, 4, 567);
 const clock: Clock = { ...systemClock, nowMs: () => atMs };
 const say = (message: string): ThreadRecord => ({ type: 'warning', message });
@@ -234,15 +235,15 @@ test('lists threads newest first, by folder, with a preview', async () => {
 });
 
 test('finds a thread by id, unique beginning, or name', async () => {
-  const other = '019bbbbb-b400-7000-8000-000000000002';
+  const other = '019fffff-b400-7000-8000-000000000002';
   await startThread(id, '/a', 'one');
   await startThread(other, '/a', 'two');
   await nameThread(home, other, 'old name', atMs);
   await nameThread(home, other, 'the parser', atMs);
   expect(await findThread(home, id)).toBe(id);
-  expect(await findThread(home, '019b')).toBe(other);
+  expect(await findThread(home, '019ff')).toBe(other);
   expect(await findThread(home, 'the parser')).toBe(other);
-  await expect(findThread(home, '019')).rejects.toThrow('fits 2 threads');
+  await expect(findThread(home, '01')).rejects.toThrow('fits 2 threads');
   await expect(findThread(home, 'old name')).rejects.toMatchObject({ code: 'TW_THREAD_UNKNOWN' });
   await expect(findThread(home, '')).rejects.toMatchObject({ code: 'TW_THREAD_UNKNOWN' });
 });
