@@ -30,6 +30,14 @@ const OPERATORS = [
   ...['==', '!=', '<=', '>=', '//', '<<', '>>', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '**', '->'],
   ...'+-*/%&|^~<>()[]{},:;.='.split(''),
 ];
+/** Longest first, so that `//=` is not read as `/`. */
+const OPERATORS_BY_FIRST = new Map<string, readonly string[]>();
+for (const operator of OPERATORS) {
+  OPERATORS_BY_FIRST.set(operator[0]!, [...(OPERATORS_BY_FIRST.get(operator[0]!) ?? []), operator]);
+}
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const STRING_START = /(f|r|fr|rf)?("""|'''|"|')/y;
+const STRING_LEADS = '"\'fr';
 const MAX_TOKENS = 2_000_000;
 
 export function lex(text: string): Token[] {
@@ -131,15 +139,14 @@ class Lexer {
   }
 
   #nameOrOperator(char: string): void {
-    const name = /[A-Za-z_][A-Za-z0-9_]*/y;
-    name.lastIndex = this.#at;
-    const word = name.exec(this.#text)?.[0];
+    NAME.lastIndex = this.#at;
+    const word = NAME.exec(this.#text)?.[0];
     if (word) {
       this.#push('name', word, this.#at);
       this.#at += word.length;
       return;
     }
-    const operator = OPERATORS.find((candidate) => this.#text.startsWith(candidate, this.#at));
+    const operator = OPERATORS_BY_FIRST.get(char)?.find((candidate) => this.#text.startsWith(candidate, this.#at));
     if (!operator) throw new Mistake('syntax', `invalid input \`${char}\``, this.#at);
     if ('([{'.includes(operator)) this.#depth++;
     if (')]}'.includes(operator)) this.#depth = Math.max(0, this.#depth - 1);
@@ -148,9 +155,9 @@ class Lexer {
   }
 
   #string(): boolean {
-    const opening = /(f|r|fr|rf)?("""|'''|"|')/y;
-    opening.lastIndex = this.#at;
-    const match = opening.exec(this.#text);
+    if (!STRING_LEADS.includes(this.#text[this.#at]!)) return false;
+    STRING_START.lastIndex = this.#at;
+    const match = STRING_START.exec(this.#text);
     if (!match) return false;
     const start = this.#at;
     const prefix = match[1] ?? '';
@@ -166,6 +173,9 @@ class Lexer {
   }
 
   #closing(from: number, quote: string, start: number): number {
+    // Most strings are short and hold no escape: the next quote ends them.
+    const next = this.#text.indexOf(quote, from);
+    if (next !== -1 && !/[\\\n]/.test(this.#text.slice(from, next))) return next;
     for (let at = from; at < this.#text.length; at++) {
       if (this.#text[at] === '\\') at++;
       else if (this.#text.startsWith(quote, at)) return at;

@@ -8,14 +8,13 @@ const RESERVED = new Set(
 );
 const KEYWORDS = new Set('and or not in if elif else for def return break continue pass lambda load'.split(' '));
 const MAX_DEPTH = 100;
-const BINARY_LEVELS: readonly (readonly string[])[] = [
-  ['|'],
-  ['^'],
-  ['&'],
-  ['<<', '>>'],
-  ['+', '-'],
-  ['*', '/', '//', '%'],
-];
+/** `or` binds least; comparisons stand between the words and the arithmetic. */
+const FIRST_ARITHMETIC = 2;
+const LEVELS = new Map(
+  [['or'], ['and'], ['|'], ['^'], ['&'], ['<<', '>>'], ['+', '-'], ['*', '/', '//', '%']].flatMap((operators, level) =>
+    operators.map((operator) => [operator, level] as const),
+  ),
+);
 const COMPARISONS = new Set(['==', '!=', '<', '>', '<=', '>=']);
 const ASSIGNMENTS = new Set(['=', '+=', '-=', '*=', '/=', '//=', '%=', '&=', '|=', '^=', '<<=', '>>=']);
 
@@ -301,11 +300,7 @@ class Parser {
   }
 
   #or(): Expression {
-    return this.#leftAssociative(['or'], () => this.#and());
-  }
-
-  #and(): Expression {
-    return this.#leftAssociative(['and'], () => this.#not());
+    return this.#binary(0);
   }
 
   #not(): Expression {
@@ -315,13 +310,14 @@ class Parser {
   }
 
   #comparison(): Expression {
-    const left = this.#binary(0);
+    const left = this.#binary(FIRST_ARITHMETIC);
     const operator = this.#comparisonOperator();
     if (operator === undefined) return left;
-    const right = this.#binary(0);
+    const right = this.#binary(FIRST_ARITHMETIC);
     const { offset } = this.#token;
-    if (this.#comparisonOperator() !== undefined)
+    if (this.#comparisonOperator() !== undefined) {
       throw new Mistake('syntax', 'parse error: comparisons cannot be chained', offset);
+    }
     return { type: 'binary', offset: left.offset, operator, left, right };
   }
 
@@ -339,21 +335,19 @@ class Parser {
     return undefined;
   }
 
+  /** Left-associative operators that bind at least as tightly as `level`: precedence climbing. */
   #binary(level: number): Expression {
-    const operators = BINARY_LEVELS[level];
-    if (!operators) return this.#unary();
-    return this.#leftAssociative(operators, () => this.#binary(level + 1));
-  }
-
-  #leftAssociative(operators: readonly string[], operand: () => Expression): Expression {
+    const operand = () => (level < FIRST_ARITHMETIC ? this.#not() : this.#unary());
     let left = operand();
-    for (let count = 0; operators.some((candidate) => this.#is(candidate)); count++) {
-      if (count > 10_000) throw new Mistake('limit', 'the expression is too long', this.#token.offset);
-      const operator = this.#token.text;
+    for (let count = 0; ; count++) {
+      const { kind, text, offset } = this.#token;
+      const own = kind === 'op' || kind === 'name' ? LEVELS.get(text) : undefined;
+      if (own === undefined || own < level || (level < FIRST_ARITHMETIC && own >= FIRST_ARITHMETIC)) return left;
+      if (count > 10_000) throw new Mistake('limit', 'the expression is too long', offset);
       this.#at++;
-      left = { type: 'binary', offset: left.offset, operator, left, right: operand() };
+      const right = this.#deeper(() => this.#binary(own + 1 === FIRST_ARITHMETIC ? own : own + 1));
+      left = { type: 'binary', offset: left.offset, operator: text, left, right };
     }
-    return left;
   }
 
   #unary(): Expression {
