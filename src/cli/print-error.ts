@@ -4,7 +4,8 @@ import type { TurnwrightError } from '../protocol/index.js';
 /** Writes the error to stderr and returns the exit status it asks for. */
 export function printError(error: unknown): number {
   if (isTurnwrightError(error) && error.code !== 'TW_INTERNAL') {
-    process.stderr.write(`error: ${error.message} [${error.code}]\n`);
+    const [sentence, ...more] = error.message.split('\n');
+    process.stderr.write(`${[`error: ${sentence} [${error.code}]`, ...more].join('\n')}\n`);
     return error.exitCode;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

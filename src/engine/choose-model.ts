@@ -45,6 +45,7 @@ export async function chooseModel(config: Config, request: SessionRequest, deps:
     return known;
   };
   const rest = { other: (id: string) => open(findProvider(config, id)), keyNames: keyNames(config) };
+  if (request.provider) return { model: config.model ?? request.provider.id, provider: request.provider, ...rest };
   const script = SCRIPTED.exec(config.model ?? '')?.[1];
   if (script !== undefined) {
     const provider = createScriptedProvider(await loadScript(script), { source: script, ...deps });

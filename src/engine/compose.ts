@@ -58,6 +58,7 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     exec: execOptions(loaded, request, chosen, shell, policy),
     policyFingerprint: policy.fingerprint,
     learnAmendment: policy.learn,
+    extraTools: request.extraTools ?? [],
     moreTools: () => mcp.tools(),
     moreWarnings: () => mcp.warnings(),
     context,
@@ -122,7 +123,10 @@ function openBackend(loaded: LoadedConfig, request: SessionRequest): LateBackend
 /** The same provider, which also tells when its first request goes out. */
 function onFirstSample(provider: ModelProvider, tell: () => void): ModelProvider {
   return {
-    ...provider,
+    id: provider.id,
+    streamMaxRetries: provider.streamMaxRetries,
+    capabilities: (model) => provider.capabilities(model),
+    warmUp: () => provider.warmUp?.(),
     sample(request, signal) {
       tell();
       return provider.sample(request, signal);

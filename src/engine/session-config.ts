@@ -2,6 +2,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Environment, exists, type LoadedConfig, loadConfig, type Table } from '../config/index.js';
+import type { ModelProvider } from '../model/index.js';
+import type { Tool } from '../orchestrator/index.js';
 import type { SandboxMode } from '../protocol/index.js';
 
 export interface SessionRequest {
@@ -24,6 +26,10 @@ export interface SessionRequest {
   readonly addDirs?: readonly string[];
   /** Use a local model server: the named one, else the first that answers. */
   readonly local?: { readonly provider?: string };
+  /** Instead of the provider that configuration names. */
+  readonly provider?: ModelProvider;
+  /** Beside the built-in tools. */
+  readonly extraTools?: readonly Tool[];
   /** Somebody answers approvals and questions. */
   readonly interactive: boolean;
   /** The sandbox when configuration says nothing. */

@@ -145,12 +145,22 @@ function headerOf(step: ScriptStep, name: string): string | undefined {
   return Object.entries(step.headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-/** The promise, or a rejection with `signal.reason` if that comes first. */
+const LONG_MS = 2 ** 30;
+
+/** The promise, or a rejection with `signal.reason` if that comes first. As an open connection would, it keeps the process alive. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
+    if (signal.aborted) return reject(signal.reason);
+    const alive = setInterval(() => {}, LONG_MS);
+    const settle = () => {
+      clearInterval(alive);
+      signal.removeEventListener('abort', stop);
+    };
+    const stop = () => {
+      settle();
+      reject(signal.reason);
+    };
     signal.addEventListener('abort', stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    promise.then(resolve, reject).finally(settle);
   });
 }
