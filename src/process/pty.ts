@@ -8,7 +8,7 @@ export interface Pty {
   /** Reads what the terminal shows; writing types. */
   readonly stream: ReadStream;
   readonly masterFd: number;
-  /** The child's side, blocking. The caller closes it once the child has it. */
+  /** The child's side, blocking. The caller closes it. */
   readonly slaveFd: number;
   /** `/dev/pts/N`. */
   readonly name: string;

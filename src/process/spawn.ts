@@ -6,16 +6,14 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { delimiter, isAbsolute, join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { deferred } from '../lib/index.js';
+import type { Writable } from 'node:stream';
 import { forgetProcess, isOwnMark, nextMark, registerProcess } from './live-processes.js';
+import { type OutputSource, pipeOutput, terminalOutput } from './output-source.js';
 import type { ProcessExit, RunningProcess, SpawnOptions } from './process.js';
 import { openPty, type Pty } from './pty.js';
 import { openSharedPipe } from './shared-pipe.js';
 import { MARK_VARIABLE, ProcessTree, sendSignal } from './tree.js';
 
-/** How long after the end of a process its output may still be open. */
-const DRAIN_MS = 50;
 const GRACE_MS = 2000;
 /** Output kept for a listener that has not come yet; what exceeds it is lost. */
 const MAX_EARLY_BYTES = 1024 * 1024;
@@ -46,9 +44,8 @@ export async function spawnProcess(
 
 interface Started {
   readonly child: ChildProcess;
-  readonly output: Readable;
+  readonly output: OutputSource;
   readonly input: Writable | null;
-  readonly isTerminal: boolean;
 }
 
 function start(
@@ -68,22 +65,26 @@ async function startOnTwoPipes(
 ): Promise<Started> {
   const child = await launch(argv, options, [options.stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe', ...fds]);
   child.stderr?.on('data', onErrorOutput).on('error', () => {}); // the exit says what happened
-  return { child, output: child.stdout!, input: child.stdin, isTerminal: false };
+  return { child, output: pipeOutput(child.stdout!), input: child.stdin };
 }
 
 async function startOnPipe(argv: readonly string[], options: SpawnOptions, fds: readonly number[]): Promise<Started> {
   const pipe = await openSharedPipe();
   const stdin = options.stdin === 'pipe' ? 'pipe' : 'ignore';
   if (!pipe) return await startOnSocket(argv, options, stdin, fds);
+  let child: ChildProcess;
   try {
-    const child = await launch(argv, options, [stdin, pipe.writeFd, pipe.writeFd, ...fds]);
-    return { child, output: new Socket({ fd: pipe.readFd, readable: true }), input: child.stdin, isTerminal: false };
+    child = await launch(argv, options, [stdin, pipe.writeFd, pipe.writeFd, ...fds]);
   } catch (error) {
     closeSync(pipe.readFd);
-    throw error;
-  } finally {
     closeSync(pipe.writeFd);
+    pipe.release(true);
+    throw error;
   }
+  closeSync(pipe.writeFd);
+  const stream = new Socket({ fd: pipe.readFd, readable: true });
+  stream.once('close', () => pipe.release(stream.readableEnded));
+  return { child, output: pipeOutput(stream), input: child.stdin };
 }
 
 /** Without a shared pipe a shell joins the two streams, so that at least their order is true. */
@@ -96,7 +97,7 @@ async function startOnSocket(
   requireProgram(argv[0] ?? '', options);
   const joined = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh', ...argv];
   const child = await launch(joined, options, [stdin, 'pipe', 'ignore', ...fds]);
-  return { child, output: child.stdout!, input: child.stdin, isTerminal: false };
+  return { child, output: pipeOutput(child.stdout!), input: child.stdin };
 }
 
 /** The native module leaves their masters inheritable, so every child gets `/dev/null` in those places. */
@@ -115,12 +116,11 @@ async function startInTerminal(
   const wrapped = ['/bin/sh', '-c', 'exec "$@" <>"$0" >&0 2>&0', pty.name, ...argv];
   try {
     const child = await launch(wrapped, options, [pty.slaveFd, pty.slaveFd, pty.slaveFd, ...fds]);
-    return { child, output: pty.stream, input: pty.stream, isTerminal: true };
+    return { child, output: terminalOutput(pty), input: pty.stream };
   } catch (error) {
+    closeSync(pty.slaveFd);
     pty.stream.destroy();
     throw error;
-  } finally {
-    closeSync(pty.slaveFd);
   }
 }
 
@@ -231,16 +231,12 @@ class SpawnedProcess implements RunningProcess {
 
   async #watch(): Promise<ProcessExit> {
     const { child, output, input } = this.#started;
-    const ended = deferred<void>();
-    output.on('data', (bytes: Buffer) => this.#take(bytes));
-    output.once('end', ended.resolve).once('close', ended.resolve);
-    output.on('error', () => ended.resolve(undefined)); // a terminal ends with EIO
+    output.onData((bytes) => this.#take(bytes));
     const exit = await exitOf(child);
     this.#hasExited = true;
     this.#tree.forgetGroup();
     forgetProcess(this.pid);
-    await drain(ended.promise);
-    output.destroy();
+    await output.finish();
     input?.destroy();
     return exit;
   }
@@ -259,16 +255,5 @@ function exitOf(child: ChildProcess): Promise<ProcessExit> {
     if (child.exitCode !== null || child.signalCode !== null)
       resolve({ code: child.exitCode, signal: child.signalCode });
     else child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
-}
-
-/** After the wait comes one more look at the output: a busy event loop must not cost what was printed in time. */
-function drain(ended: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => setImmediate(() => setImmediate(resolve)), DRAIN_MS);
-    void ended.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
   });
 }

@@ -23,9 +23,12 @@ export class ProcessTable implements AsyncDisposable {
   readonly #scope = nextMark();
   readonly #ending = new Set<Promise<void>>();
   #disposed = false;
+  /** Some command may have been started: looking for what is left of them costs a walk over all processes. */
+  #isUsed = false;
 
   /** The mark for one command's environment; `dispose` finds everything that carries one. */
   nextMark(): string {
+    this.#isUsed = true;
     return nextMark(this.#scope);
   }
 
@@ -64,7 +67,7 @@ export class ProcessTable implements AsyncDisposable {
     this.#disposed = true;
     for (const entry of this.#entries.values()) this.#end(entry);
     await Promise.all(this.#ending);
-    await new ProcessTree(this.#scope).end(GRACE_MS);
+    if (this.#isUsed) await new ProcessTree(this.#scope).end(GRACE_MS);
     this.#entries.clear();
   }
 

@@ -80,7 +80,8 @@ export class ProcessTree {
   #isMember(row: Row): boolean {
     if (row.pid === this.#group || row.group === this.#group) return true;
     if (this.#seen.get(row.pid) === row.startedAt) return true;
-    return hasMark(row.pid, this.#mark);
+    // Older than we are, so not ours: most of a busy machine, whose environments need no look.
+    return Number(row.startedAt) >= ownStart() && hasMark(row.pid, this.#mark);
   }
 }
 
@@ -97,13 +98,28 @@ function listProcesses(): Row[] {
   const rows: Row[] = [];
   for (const name of readProc()) {
     if (!/^\d+$/.test(name)) continue;
-    const stat = readQuietly(`/proc/${name}/stat`);
-    // The program's name stands in parentheses and may hold anything, parentheses too.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') continue;
-    rows.push({ pid: Number(name), parent: Number(fields[1]), group: Number(fields[2]), startedAt: fields[19]! });
+    const fields = statFields(name);
+    if (fields.length <= STARTED_AT || fields[0] === 'Z' || fields[0] === 'X') continue;
+    const startedAt = fields[STARTED_AT]!;
+    rows.push({ pid: Number(name), parent: Number(fields[1]), group: Number(fields[2]), startedAt });
   }
   return rows;
+}
+
+const STARTED_AT = 19;
+
+/** Fields of `/proc/PID/stat` from the state on; the name before it may hold anything, parentheses too. */
+function statFields(pid: string): string[] {
+  const stat = readQuietly(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+let startedAt: number | undefined;
+
+/** When this program started, in ticks since boot. */
+function ownStart(): number {
+  startedAt ??= Number(statFields(String(process.pid))[STARTED_AT] ?? 0);
+  return startedAt;
 }
 
 function hasMark(pid: number, mark: string): boolean {

@@ -53,6 +53,28 @@ describe('output', () => {
   });
 });
 
+describe.runIf(hasProc)('the pipe of a command', () => {
+  const inode = 'stat -L -c %i /dev/stdout';
+
+  test('is used again once nobody holds it', async () => {
+    expect((await run(inode)).output.text).toBe((await run(inode)).output.text);
+  });
+
+  test('is not used again while something of the command may still read it', async () => {
+    const left = await start(
+      `${inode}; setsid sh -c 'exec 3</dev/stdout; echo; exec sleep 600 >/dev/null 2>&1' & read line`,
+      {
+        stdin: 'pipe',
+      },
+    );
+    const first = await printed(left, '\n\n');
+    await left.write('\n');
+    await left.exited;
+    expect((await run(inode)).output.text).not.toBe(`${first.trimEnd()}\n`);
+    await left.terminate();
+  });
+});
+
 describe('end', () => {
   test.each([
     ['an exit status', 'exit 7', { code: 7, signal: null }],
