@@ -44,6 +44,8 @@ export type Verdict =
       readonly reason: string;
       readonly decision: Decision;
     }
+  /** The question did not reach anybody who could answer. */
+  | { readonly kind: 'failed'; readonly reason: string }
   /** The person cancelled: this call is refused and the turn ends. */
   | { readonly kind: 'cancelled' };
 
@@ -111,6 +113,8 @@ async function userVerdict(
       return { kind: 'go', decision };
     case 'decline':
       return { kind: 'rejected', by: 'user', reason: answer.reason ?? 'rejected by user', decision };
+    case 'failed':
+      return { kind: 'failed', reason: answer.reason };
     case 'timedOut':
       return {
         kind: 'rejected',

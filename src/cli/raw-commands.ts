@@ -59,6 +59,19 @@ export const RAW_COMMANDS: readonly RawCommand[] = [
     },
   },
   {
+    name: 'app-server',
+    aliases: [],
+    about: 'serve editors and programs over JSON lines on stdin and stdout',
+    usage: 'turnwright app-server',
+    async run() {
+      const { runAppServer } = await import('../app-server/index.js');
+      const { stdin, stdout, stderr, env } = process;
+      const notice = (text: string) => void stderr.write(`${text}\n`);
+      await runAppServer({ input: stdin, output: stdout, env, cwd: process.cwd(), home: resolveHome(env), notice });
+      return 0;
+    },
+  },
+  {
     name: 'doctor',
     aliases: [],
     about: 'show what works on this machine, and how to fix what does not',

@@ -24,7 +24,7 @@ export interface ProviderSettings {
 }
 
 /** These ids cannot be redefined (Codex 0.171); `openai_base_url` moves the address of `openai`. */
-const RESERVED = ['openai', 'ollama', 'lmstudio', 'scripted'];
+const RESERVED = ['openai', 'ollama', 'lmstudio'];
 
 /** The entries of `[model_providers]` by id. One without `base_url` is left out; choosing it is an error of its own. */
 export function readProviders(table: Table): ReadonlyMap<string, ProviderSettings> {

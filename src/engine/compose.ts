@@ -5,9 +5,14 @@ import { buildSandboxPolicy, type LoadedConfig, originOf } from '../config/index
 import type { ContextOptions } from '../context/index.js';
 import { randomIds, systemClock, VERSION } from '../lib/index.js';
 import type { ModelProvider } from '../model/index.js';
-import { type ApprovalPolicy, type TurnSettings, TurnwrightError } from '../protocol/index.js';
-import { type ClosableBackend, createSandboxBackend, type SandboxBackend } from '../sandbox/index.js';
-import { createJsonlStore, createMemoryStore, type EventStore } from '../store/index.js';
+import { type ApprovalPolicy, type SandboxPolicy, type TurnSettings, TurnwrightError } from '../protocol/index.js';
+import {
+  type ClosableBackend,
+  createPlainBackend,
+  createSandboxBackend,
+  type SandboxBackend,
+} from '../sandbox/index.js';
+import { createJsonlStore, createMemoryStore, type EventStore, rolloutPathOf } from '../store/index.js';
 import { createMcpTools, type ExecToolOptions, findUserShell, type Shell } from '../tools/index.js';
 import { type ChosenModel, chooseModel } from './choose-model.js';
 import { createEngine } from './create-engine.js';
@@ -25,6 +30,8 @@ export interface Session extends AsyncDisposable {
   readonly settings: TurnSettings;
   /** Where threads are kept. */
   readonly home: string;
+  /** The file of a thread, which exists once the thread has a turn; undefined for threads kept in memory. */
+  threadFile(threadId: string): string | undefined;
 }
 
 /** Throws what `chooseModel`, `buildSandboxPolicy` and the readers of named files throw. */
@@ -40,7 +47,6 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     contextOptions(loaded, shell),
     sandboxFor(loaded, request),
   ]);
-  const confined = sandbox.mode !== 'danger-full-access' && sandbox.mode !== 'external';
   const settings: TurnSettings = {
     ...modelSettings(loaded, chosen),
     cwd: request.cwd,
@@ -50,7 +56,14 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     budget: loaded.config.budget,
     policyFingerprint: policy.fingerprint(),
   };
-  const main = confined ? onFirstSample(chosen.provider, () => machine.warm()) : chosen.provider;
+  const warm = async () => {
+    await policy.commands.warm();
+    if (isConfined(sandbox)) await machine.warm();
+  };
+  let warming: NodeJS.Timeout | undefined;
+  const main = onFirstSample(chosen.provider, () => {
+    warming = setTimeout(() => warm().catch(() => {}), WARM_DELAY_MS).unref(); // the first command shows the failure
+  });
   const engine = createEngine({
     store: openStore(loaded, request),
     provider: ({ provider }) => (provider === main.id ? main : chosen.other(provider)),
@@ -73,7 +86,9 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     engine,
     settings,
     home: loaded.homes.own,
+    threadFile: (id) => (request.ephemeral ? undefined : rolloutPathOf(loaded.homes.own, id, deps.clock.nowMs())),
     async [Symbol.asyncDispose]() {
+      clearTimeout(warming);
       await engine[Symbol.asyncDispose]();
       await mcp[Symbol.asyncDispose]();
       await machine.close();
@@ -82,53 +97,60 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
 }
 
 interface LateBackend extends ClosableBackend {
-  /** Opens it soon, beside whatever goes on. */
-  warm(): void;
+  /** Opens it, if it can be; `spawn` shows the failure. */
+  warm(): Promise<void>;
 }
 
-/** The model has a moment's lead over the probe, which keeps the processor busy. */
-const PROBE_DELAY_MS = 30;
+/** What the first command needs is made ready while the model thinks; the request has a moment's lead. */
+const WARM_DELAY_MS = 30;
 
 /**
  * Looking at what the machine can enforce takes longer than preparing the first request. So it waits until that request
- * is on its way, and never happens in a session that starts no command.
+ * is on its way, and never happens in a session that confines nothing.
  */
 function openBackend(loaded: LoadedConfig, request: SessionRequest): LateBackend {
   const homes = [loaded.homes.own, ...(loaded.homes.fallback === undefined ? [] : [loaded.homes.fallback])];
   let opening: Promise<ClosableBackend> | undefined;
   let known: ClosableBackend | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  const plain = createPlainBackend();
   const open = async (): Promise<ClosableBackend> => {
     opening ??= createSandboxBackend({ configHomes: homes, onNotice: (text) => request.notice(`warning: ${text}`) });
     known = await opening;
     return known;
   };
-  const spawn: SandboxBackend['spawn'] = async (argv, options, signal) =>
-    (known ?? (await open())).spawn(argv, options, signal);
+  const spawn: SandboxBackend['spawn'] = async (argv, options, signal) => {
+    const backend = isConfined(options.policy) ? (known ?? (await open())) : plain;
+    return await backend.spawn(argv, options, signal);
+  };
   return {
     get name() {
       return known?.name ?? 'sandbox';
     },
     spawn,
-    warm() {
-      timer ??= setTimeout(() => open().catch(() => {}), PROBE_DELAY_MS).unref(); // `spawn` shows the failure
+    async warm() {
+      await open().catch(() => {});
     },
     async close() {
-      clearTimeout(timer);
       await (await opening)?.close();
     },
   };
 }
 
+function isConfined({ mode }: SandboxPolicy): boolean {
+  return mode !== 'danger-full-access' && mode !== 'external';
+}
+
 /** The same provider, which also tells when its first request goes out. */
 function onFirstSample(provider: ModelProvider, tell: () => void): ModelProvider {
+  let told = false;
   return {
     id: provider.id,
     streamMaxRetries: provider.streamMaxRetries,
     capabilities: (model) => provider.capabilities(model),
     warmUp: () => provider.warmUp?.(),
     sample(request, signal) {
-      tell();
+      if (!told) tell();
+      told = true;
       return provider.sample(request, signal);
     },
   };

@@ -21,6 +21,7 @@ import {
 import type { ThreadLog } from '../turn/index.js';
 import type { EngineOptions } from './create-engine.js';
 import type { HookPorts } from './hook-ports.js';
+import { TurnDiffs } from './turn-diffs.js';
 
 export function createToolset(
   options: EngineOptions,
@@ -30,7 +31,8 @@ export function createToolset(
   hooks: HookPorts | undefined,
 ): ThreadServices['tools'] {
   const processes = new ProcessTable();
-  const registry = createRegistry(options, processes, waiting, time);
+  const diffs = new TurnDiffs();
+  const registry = createRegistry(options, processes, waiting, time, diffs);
   const gate = new GroupLock();
   const refresh = async () => {
     if (options.moreTools) registry.setMore(await options.moreTools());
@@ -43,8 +45,12 @@ export function createToolset(
       // A server that was not up for the request may be by now. Known tools must not wait: calls take the gate in order.
       if (options.moreTools && !registry.find(flatName(call), call.payload)) await refresh();
       const orchestrator = { backend: options.backend, approvals, ids: time.ids, cancelTurn };
-      const services = { registry, gate, orchestrator, ...(hooks ? { hooks: hooks.toolHooks } : {}) };
-      return dispatch(call, callContext(call, turnId, settings, log), services, signal);
+      const { customTools } = options.provider(settings).capabilities(settings.model);
+      const services = { registry, gate, orchestrator, customTools, ...(hooks ? { hooks: hooks.toolHooks } : {}) };
+      const result = await dispatch(call, callContext(call, turnId, settings, log), services, signal);
+      const diff = result.outcome.report?.type === 'fileChange' ? await diffs.diff(turnId) : undefined;
+      if (diff !== undefined) log.emit({ type: 'turn.diff', diff });
+      return result;
     },
     dispose: () => processes[Symbol.asyncDispose](),
   };
@@ -55,11 +61,12 @@ function createRegistry(
   processes: ProcessTable,
   waiting: WaitingTable,
   time: { clock: Clock; ids: Ids },
+  diffs: TurnDiffs,
 ): ToolRegistry {
   const asker = options.interactive ? { ask: waiting.askQuestions.bind(waiting) } : undefined;
   const tools = [
     ...createExecTools({ ...options.exec, ...time, processes, interceptPatch: interceptApplyPatch }),
-    createApplyPatchTool(),
+    createApplyPatchTool({ tracker: ({ turnId, settings }) => diffs.of(turnId, settings.cwd) }),
     ...(options.updatePlan === false ? [] : [planTool]),
     viewImageTool,
     createUserInputTool(asker),

@@ -125,7 +125,7 @@ async function escalate<Args>(call: Call<Args>, denied: SandboxDenial): Promise<
   };
   const verdict = await ask(call, 2, requirement, []);
   if (verdict.kind === 'cancelled') return refusal(call, verdict);
-  if (verdict.kind === 'rejected') return denied.outcome;
+  if (verdict.kind !== 'go') return denied.outcome;
   const second = await attempt(call, 2, unsandboxed(settings.sandbox), verdict.decision);
   return second.kind === 'sandboxDenied' ? second.outcome : second;
 }
@@ -135,6 +135,7 @@ function unsandboxed(policy: SandboxPolicy): SandboxPolicy {
 }
 
 function refusal<Args>(call: Call<Args>, verdict: Exclude<Verdict, { kind: 'go' }>): ToolOutcome {
+  if (verdict.kind === 'failed') return { kind: 'failed', text: `${call.tool.spec.name} failed: ${verdict.reason}` };
   if (verdict.kind === 'rejected') return rejected(call, verdict.by, verdict.reason, verdict.decision);
   call.services.cancelTurn();
   return rejected(call, 'user', 'rejected by user; the turn was ended', { by: 'user', reason: 'cancelled' });

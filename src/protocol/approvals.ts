@@ -34,6 +34,8 @@ export type ReviewDecision =
   | { readonly type: 'decline'; readonly reason?: string }
   /** Refuses and ends the turn. */
   | { readonly type: 'cancel' }
+  /** The question could not be put to anybody; nobody refused, the call fails, the turn goes on. */
+  | { readonly type: 'failed'; readonly reason: string }
   /** Nobody answered in time; the turn goes on. */
   | { readonly type: 'timedOut' };
 

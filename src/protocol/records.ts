@@ -123,6 +123,8 @@ export type Delta =
   | { readonly type: 'arguments'; readonly itemId: string; readonly text: string }
   | { readonly type: 'item.discarded'; readonly itemId: string }
   | { readonly type: 'command.output'; readonly callId: string; readonly text: string }
+  /** The net unified diff of the turn's patches so far; empty when they cancel out. */
+  | { readonly type: 'turn.diff'; readonly diff: string }
   /** A background command ended after its call. */
   | {
       readonly type: 'session.ended';

@@ -4,4 +4,5 @@ export type { ListOptions, ThreadSummary } from './list-threads.js';
 export { findThread, listThreads } from './list-threads.js';
 export { createMemoryStore } from './memory.js';
 export type { EventStore } from './port.js';
+export { rolloutPathOf } from './rollout-files.js';
 export { nameThread, readThreadNames } from './thread-names.js';

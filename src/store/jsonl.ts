@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '../lib/index.js';
 import { type Stored, type ThreadRecord, TurnwrightError } from '../protocol/index.js';
 import type { EventStore } from './port.js';
-import { checkThreadId, findRollout, rolloutPath, unknownThread } from './rollout-files.js';
+import { checkThreadId, findRollout, rolloutPathOf, unknownThread } from './rollout-files.js';
 import { decodeRollout, encodeLine } from './rollout-line.js';
 import { openRolloutWriter, type RolloutWriter } from './rollout-writer.js';
 
@@ -78,7 +78,7 @@ class JsonlStore implements EventStore {
     return openRolloutWriter({
       home: this.#home,
       threadId,
-      path: found ?? rolloutPath(this.#home, threadId, this.#clock.nowMs()),
+      path: found ?? rolloutPathOf(this.#home, threadId, this.#clock.nowMs()),
       exists: found !== undefined,
       durable: this.#durable,
     });

@@ -16,6 +16,17 @@ export function rolloutPath(home: string, threadId: string, atMs: number): strin
   return path.join(sessionsFolder(home), ...iso.slice(0, 10).split('-'), `rollout-${time}-${threadId}.jsonl`);
 }
 
+/** The file a thread has or will get: named after the time in its id, so that the name is known before the file exists. */
+export function rolloutPathOf(home: string, threadId: string, nowMs: number): string {
+  return rolloutPath(home, threadId, idTimeMs(threadId) ?? nowMs);
+}
+
+/** The Unix time inside a UUIDv7. */
+function idTimeMs(threadId: string): number | undefined {
+  const match = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-/.exec(threadId);
+  return match ? Number.parseInt(match[1]! + match[2]!, 16) : undefined;
+}
+
 export function sessionsFolder(home: string): string {
   return path.join(home, 'sessions');
 }

@@ -94,7 +94,7 @@ function threadServices(options: TestThreadOptions, parts: Parts): ThreadService
           record: (record: ThreadRecord) => log.append(record),
         };
         const orchestrator = { backend: fakeSandbox(), approvals, ids, cancelTurn };
-        return dispatch(call, context, { registry, gate, orchestrator }, signal);
+        return dispatch(call, context, { registry, gate, orchestrator, customTools: true }, signal);
       },
     },
   };

@@ -31,6 +31,8 @@ export interface DispatchServices {
   readonly gate: GroupLock;
   readonly orchestrator: OrchestratorServices;
   readonly hooks?: ToolHooks;
+  /** The model was offered freeform tools as such; then the JSON form of one is a mistake it is told about. */
+  readonly customTools: boolean;
 }
 
 /** An outcome, and what the model sees instead of its text when a post-tool hook replaced it. */
@@ -50,8 +52,9 @@ export async function dispatch(
   const found = services.registry.find(name, call.payload);
   if (!found) return { outcome: unknownTool(name) };
   const { tool } = found;
-  if (!tool.accepts.includes(found.payload.kind))
-    return { outcome: wrongPayload(tool.spec.name, tool.accepts, found.payload.kind) };
+  const accepts = services.customTools && tool.spec.kind.type === 'custom' ? CUSTOM_ONLY : tool.accepts;
+  if (!accepts.includes(found.payload.kind))
+    return { outcome: wrongPayload(tool.spec.name, accepts, found.payload.kind) };
   // The place in line is taken before anything waits, so that calls pass the gate in the order the model made them.
   const release = await services.gate.acquire(tool.gateGroupOf?.(found.payload) ?? tool.gateGroup, signal);
   try {
@@ -108,6 +111,8 @@ async function runRedirected(
   const outcome = await runParsed(found.tool, found.payload, { ...context, tool: to.tool, settings }, services, signal);
   return outcome.kind === 'ok' ? { ...outcome, text: to.outputPrefix + outcome.text } : outcome;
 }
+
+const CUSTOM_ONLY: readonly ToolPayload['kind'][] = ['custom'];
 
 /** The name a call goes by in the registry: MCP tools arrive as namespace and name. */
 export function flatName(call: ToolCallItem): string {

@@ -25,7 +25,7 @@ const WITHIN: Readonly<Record<string, readonly string[]>> = {
 };
 /** Front-ends see the engine's door and the protocol; the command line also opens these for its own subcommands. */
 const FRONT_END: readonly string[] = ['protocol', 'lib', 'engine'];
-const CLI_EXTRA: readonly string[] = ['policy', 'sandbox'];
+const CLI_EXTRA: readonly string[] = ['policy', 'sandbox', 'app-server'];
 
 /** A folder's doors. The policy has a second one, so that the first loads without Node. */
 function isDoor([folder, file, ...deeper]: readonly string[]): boolean {

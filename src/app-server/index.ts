@@ -1,0 +1,2 @@
+export type { AppServerIo } from './server.js';
+export { runAppServer } from './server.js';

@@ -1,0 +1,199 @@
+/** Items as the app-server protocol shows them. Pure; wire names live here only. */
+import { quoteArgv } from '../lib/index.js';
+import type {
+  FileChange,
+  Item,
+  ItemOf,
+  ModelFailure,
+  ToolCallItem,
+  ToolOutcome,
+  ToolView,
+  Usage,
+  UserInput,
+} from '../protocol/index.js';
+
+export type WireItem = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string };
+
+export function userMessage(item: ItemOf<'userMessage'>): WireItem {
+  return { type: 'userMessage', id: item.id, content: item.content.map(wireInput) };
+}
+
+function wireInput(input: UserInput): unknown {
+  return input.type === 'text' ? { type: 'text', text: input.text, text_elements: [] } : input;
+}
+
+export function agentMessage(id: string, text: string, phase?: string): WireItem {
+  return { type: 'agentMessage', id, text, phase: phase ?? null };
+}
+
+export function reasoning(id: string, summary: readonly string[], content: readonly string[] = []): WireItem {
+  return { type: 'reasoning', id, summary, content };
+}
+
+/** A finished item of the model; undefined for what clients do not see as an item of its own. */
+export function modelItem(item: Item): WireItem | undefined {
+  if (item.type === 'agentMessage')
+    return { ...agentMessage(item.id, item.text, item.phase), ...(item.incomplete ? { status: 'cut' } : {}) };
+  if (item.type === 'reasoning') return reasoning(item.id, item.summary, item.text === undefined ? [] : [item.text]);
+  if (item.type === 'hostedCall')
+    return {
+      type: 'webSearch',
+      id: item.id,
+      query: String((item.raw['action'] as { query?: unknown } | undefined)?.query ?? ''),
+      action: item.raw['action'] ?? null,
+    };
+  if (item.type === 'context' && item.kind === 'hookPrompt')
+    return { type: 'hookPrompt', id: item.id, fragments: [hookFragment(item.text)] };
+  return undefined;
+}
+
+/** The model reads the reason in a tag that names the hook's run; clients get both apart. */
+function hookFragment(text: string): unknown {
+  const tagged = /^<hook_prompt hook_run_id="([^"]*)">([\s\S]*)<\/hook_prompt>$/.exec(text);
+  return { text: tagged?.[2] ?? text, hookRunId: tagged?.[1] ?? 'stop' };
+}
+
+/** The item of a tool call at its start. Undefined: the call has no item (plans have a notification of their own). */
+export function toolStart(callId: string, view: ToolView): WireItem | undefined {
+  switch (view.type) {
+    case 'command':
+      return commandItem(callId, view, {
+        status: 'inProgress',
+        processId: null,
+        aggregatedOutput: null,
+        exitCode: null,
+        durationMs: null,
+      });
+    case 'fileChange':
+      return { type: 'fileChange', id: callId, changes: view.changes.map(wireChange), status: 'inProgress' };
+    case 'mcp':
+      return {
+        type: 'mcpToolCall',
+        id: callId,
+        server: view.server,
+        tool: view.tool,
+        status: 'inProgress',
+        arguments: view.arguments,
+        result: null,
+        error: null,
+        durationMs: null,
+      };
+    default: // an image shows only once it was read
+      return undefined;
+  }
+}
+
+function commandItem(
+  callId: string,
+  view: Extract<ToolView, { type: 'command' }>,
+  rest: Record<string, unknown>,
+): WireItem {
+  return {
+    type: 'commandExecution',
+    id: callId,
+    command: quoteArgv(view.argv),
+    cwd: view.cwd,
+    source: 'unifiedExecStartup',
+    commandActions: [],
+    ...rest,
+  };
+}
+
+/** The same item when the call is over. */
+export function toolEnd(callId: string, view: ToolView, outcome: ToolOutcome): WireItem | undefined {
+  if (view.type === 'image')
+    return outcome.kind === 'ok' ? { type: 'imageView', id: callId, path: view.path } : undefined;
+  const start = toolStart(callId, view);
+  if (!start) return undefined;
+  const status = wireStatus(outcome);
+  const extra = {
+    outcome: outcome.kind,
+    ...(outcome.kind === 'rejected' && outcome.decision ? { decision: outcome.decision } : {}),
+  };
+  const report = outcome.report;
+  if (view.type === 'command' && report?.type === 'command') {
+    const aggregatedOutput = report.output ?? outcome.text.slice(report.outputAt ?? 0);
+    return {
+      ...start,
+      status,
+      aggregatedOutput,
+      exitCode: report.exitCode,
+      durationMs: report.durationMs,
+      processId: report.sessionId === undefined ? null : String(report.sessionId),
+      ...extra,
+    };
+  }
+  if (view.type === 'mcp')
+    return {
+      ...start,
+      status,
+      ...(report?.type === 'mcp'
+        ? { result: report.result, error: report.error === null ? null : { message: report.error } }
+        : {}),
+      ...extra,
+    };
+  return { ...start, status, ...extra };
+}
+
+/** A command that became a session is still in progress; its end is told later. */
+export function isStillRunning(outcome: ToolOutcome): boolean {
+  return outcome.kind === 'ok' && outcome.report?.type === 'command' && outcome.report.sessionId !== undefined;
+}
+
+function wireStatus(outcome: ToolOutcome): string {
+  if (outcome.kind === 'ok') return 'completed';
+  return outcome.kind === 'rejected' ? 'declined' : 'failed';
+}
+
+/** A call that never got a view (unknown tool, arguments that cannot be read, refused by a hook) still has an item. */
+export function viewOfCall(call: ToolCallItem, cwd: string): ToolView | undefined {
+  if (call.payload.kind !== 'function')
+    return call.tool === 'apply_patch' ? { type: 'fileChange', changes: [] } : undefined;
+  const script = call.tool === 'exec_command' ? scriptOf(call.payload.arguments) : undefined;
+  return script === undefined ? undefined : { type: 'command', argv: [script], cwd };
+}
+
+function scriptOf(text: string): string | undefined {
+  try {
+    const { cmd } = JSON.parse(text) as { cmd?: unknown };
+    return typeof cmd === 'string' ? cmd : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function wireChange(change: FileChange): unknown {
+  const kind =
+    change.kind === 'update' ? { type: 'update', move_path: change.movePath ?? null } : { type: change.kind };
+  return { path: change.path, kind, diff: change.diff ?? '' };
+}
+
+export function wireUsage(usage: Usage): unknown {
+  const { totalTokens, inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens } = usage;
+  return { totalTokens, inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens };
+}
+
+/** The error kind of the protocol for a failure (turn-engine table of Codex 0.171). */
+export function errorInfo(failure: ModelFailure): unknown {
+  const httpStatusCode = failure.httpStatus ?? null;
+  switch (failure.kind) {
+    case 'serverError':
+      return failure.httpStatus === undefined
+        ? { responseStreamDisconnected: { httpStatusCode } }
+        : 'internalServerError';
+    case 'rateLimited':
+      return { responseTooManyFailedAttempts: { httpStatusCode } };
+    case 'usageLimit':
+      return 'usageLimitExceeded';
+    case 'unauthorized':
+      return 'unauthorized';
+    case 'modelNotFound':
+      return 'modelNotFound';
+    case 'contextFull':
+      return 'contextWindowExceeded';
+    case 'connection':
+      return { httpConnectionFailed: { httpStatusCode } };
+    default:
+      return 'other';
+  }
+}
