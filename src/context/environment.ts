@@ -1,4 +1,5 @@
 /** The `<environment_context>` block: where and when the turn runs. */
+import { readlinkSync } from 'node:fs';
 import type { SandboxPolicy, TurnSettings } from '../protocol/index.js';
 
 export interface EnvironmentFacts {
@@ -28,8 +29,23 @@ function writableRoots(sandbox: SandboxPolicy): readonly string[] {
 
 /** Date and zone of a moment, as the user's machine writes them. */
 export function dateFacts(nowMs: number): { date: string; timezone: string } {
-  const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const now = new Date(nowMs);
   const pad = (n: number) => String(n).padStart(2, '0');
-  return { date: `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`, timezone };
+  return { date: `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`, timezone: timezone() };
+}
+
+/** `Intl` knows it too, but loads for longer than the whole first request takes. */
+function timezone(): string {
+  const name = process.env['TZ'] === undefined ? linkedZone() : undefined;
+  if (name === undefined) return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return name === 'Etc/UTC' ? 'UTC' : name;
+}
+
+/** The zone that `/etc/localtime` links to, where a system keeps it so. */
+function linkedZone(): string | undefined {
+  try {
+    return /\/zoneinfo\/(\w+\/[\w/+-]+)$/.exec(readlinkSync('/etc/localtime'))?.[1];
+  } catch {
+    return undefined;
+  }
 }

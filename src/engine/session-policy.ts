@@ -2,14 +2,14 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { foldersFromRoot } from '../config/index.js';
-import { createCommandPolicy } from '../policy/index.js';
 import { createPolicySource, gitIsPlain, learnRule, type PolicySource, ruleDirectories } from '../policy/node.js';
 import { type Amendment, TurnwrightError } from '../protocol/index.js';
 import type { CommandPolicy } from '../tools/index.js';
 import type { SessionConfig, SessionRequest } from './session-config.js';
 
 export interface SessionPolicy {
-  readonly commands: CommandPolicy;
+  /** `warm` loads what the first question needs. */
+  readonly commands: CommandPolicy & { warm(): Promise<void> };
   /** Changes when any rule in force changes. */
   fingerprint(): string;
   learn(amendment: Amendment): Promise<void>;
@@ -22,19 +22,38 @@ export function openSessionPolicy(loaded: SessionConfig, request: SessionRequest
     { onWarning: (text) => request.notice(`warning: ${text}`) },
   );
   if (!request.interactive) refuseBroken(source);
-  const { env } = request;
-  const commands = createCommandPolicy({
-    current: () => source.current(),
-    knownSafeCommands: loaded.config.knownSafeCommands,
-    gitIsPlain,
-    programPath: (name) => findProgram(name, env['PATH']),
-    ...(env['TMPDIR'] === undefined ? {} : { tmpdir: env['TMPDIR'] }),
-  });
   return {
-    commands,
+    commands: commandPolicy(source, loaded, request),
     fingerprint: () => source.current().fingerprint,
     async learn({ prefix }) {
       await learnRule(loaded.homes.own, prefix, { learnedAt: new Date().toISOString(), cwd: request.cwd });
+    },
+  };
+}
+
+/** Judging needs the shell parser, which is large: it loads at the first command, or before it by `warm`. */
+function commandPolicy(
+  source: PolicySource,
+  loaded: SessionConfig,
+  { env }: SessionRequest,
+): SessionPolicy['commands'] {
+  let opened: CommandPolicy | undefined;
+  let opening: Promise<CommandPolicy> | undefined;
+  const open = async (): Promise<CommandPolicy> => {
+    const { createCommandPolicy } = await import('../policy/index.js');
+    opened = createCommandPolicy({
+      current: () => source.current(),
+      knownSafeCommands: loaded.config.knownSafeCommands,
+      gitIsPlain,
+      programPath: (name) => findProgram(name, env['PATH']),
+      ...(env['TMPDIR'] === undefined ? {} : { tmpdir: env['TMPDIR'] }),
+    });
+    return opened;
+  };
+  return {
+    decide: (question) => opened?.decide(question) ?? (opening ??= open()).then((policy) => policy.decide(question)),
+    async warm() {
+      await (opening ??= open());
     },
   };
 }
