@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import {
   existsSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
-  utimesSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +34,11 @@ async function claim(claims: Claims, kind: 'dir' | 'file' = 'dir') {
     const missing = view.kind(target) === 'missing';
     return { result: missing, needs: missing ? [{ path: target, kind }] : [] };
   });
-  return { planned: result, release: () => held.release() };
+  const release = async (): Promise<void> => {
+    held.release();
+    await claims.flush();
+  };
+  return { planned: result, release };
 }
 
 describe('claims', () => {
@@ -54,6 +59,17 @@ describe('claims', () => {
       expect(existsSync(target)).toBe(true);
     }
     await held[2]!.release();
+    expect(existsSync(target)).toBe(false);
+  });
+
+  it('wait a moment for the next user before they remove anything', async () => {
+    const claims = new Claims(state);
+    const { claim: first } = await claims.acquire(files, () => ({ result: 0, needs: [{ path: target, kind: 'dir' }] }));
+    first.release();
+    expect(existsSync(target)).toBe(true);
+    const next = await claim(claims);
+    expect(next.planned).toBe(true);
+    await next.release();
     expect(existsSync(target)).toBe(false);
   });
 
@@ -87,9 +103,8 @@ describe('claims', () => {
     await new Promise((resolve) => dead.once('exit', resolve));
     await claim(new Claims(state));
     // The marker now belongs to a process that is gone.
-    const folder = join(state.claimsDir, readdirSync(state.claimsDir)[0]!);
-    const marker = readdirSync(folder)[0]!;
-    renameSync(join(folder, marker), join(folder, `${dead.pid}-1-abc`));
+    const marker = readdirSync(state.claimsDir)[0]!;
+    renameSync(join(state.claimsDir, marker), join(state.claimsDir, `${marker.split('.')[0]}.${dead.pid}-1-abc`));
     const held = await claim(new Claims(state));
     expect(held.planned).toBe(true);
     await held.release();
@@ -99,8 +114,8 @@ describe('claims', () => {
 
   it('break the lock of a holder that died', async () => {
     const lock = join(state.claimsDir, 'lock');
-    mkdirSync(lock);
-    utimesSync(lock, 1, 1);
+    symlinkSync('1', lock);
+    lutimesSync(lock, 1, 1);
     await (await claim(new Claims(state))).release();
     expect(existsSync(lock)).toBe(false);
   });

@@ -3,8 +3,10 @@
  * file) is made on the host before a run and removed after it. A neighbour may be using the same stand-in, and removing
  * it would silently detach the mount inside the neighbour; so every user leaves a marker, and only the last one removes.
  *
- * On disk: `claims/<hash of path>/<pid>-<start ticks>-<random>`, each holding a `Marker`. One lock guards them all, held
- * for about a millisecond. Inside one process a count per path spares the disk and the lock.
+ * A marker is a link in the claims directory, `<hash of path>.<pid>-<start ticks>-<random>`, whose target text is the
+ * `Marker` (a link is made in one step and costs a fraction of a file). One lock guards them all. Inside a process a
+ * count per path spares both. Removing a directory can cost more than the run itself, so it happens a moment later, off
+ * the path of the command, and not at all when the next command comes first.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -13,17 +15,15 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   rmdirSync,
-  rmSync,
-  statSync,
+  symlinkSync,
   unlinkSync,
-  writeFileSync,
 } from 'node:fs';
+import { rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../lib/index.js';
 import type { FileView } from './files.js';
+import { describeSelf, type Identity, startTicks } from './identity.js';
 import type { SandboxState } from './state.js';
 
 export interface Placeholder {
@@ -32,24 +32,33 @@ export interface Placeholder {
 }
 
 export interface Claim {
-  /** Gives the stand-ins back; removes those nobody else uses. Never throws. */
-  release(): Promise<void>;
+  /** Gives the stand-ins back. Those that nobody uses any more are removed a moment later. */
+  release(): void;
 }
 
-interface Marker extends Placeholder {
-  /** Absent for the moment between the promise and the making. */
-  readonly dev?: number;
-  readonly ino?: number;
-  readonly bootId: string;
-  readonly pidNamespace: string;
+interface Marker extends Placeholder, Identity {
   readonly madeAtMs: number;
+}
+
+/** A marker as found on disk, with its owner. */
+interface Found {
+  readonly marker: Marker;
+  readonly file: string;
+  readonly pid: number;
+  readonly ticks: string;
 }
 
 interface Held {
   users: number;
   readonly marker: Marker;
+  /** What was made, to tell it from something else of the same name. */
+  readonly dev: number;
+  readonly ino: number;
   readonly file: string;
 }
+
+/** How long an unused stand-in waits for the next command. */
+const LINGER_MS = 100;
 
 export class Claims {
   readonly #dir: string;
@@ -58,10 +67,12 @@ export class Claims {
   readonly #self = describeSelf();
   #collected = false;
   #turn: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(state: SandboxState) {
     this.#dir = state.claimsDir;
     this.#lock = join(state.claimsDir, 'lock');
+    open.add(this);
   }
 
   /**
@@ -75,134 +86,158 @@ export class Claims {
   ): Promise<{ readonly result: T; readonly claim: Claim }> {
     if (this.#collected) {
       const { result, needs } = plan(this.#view(files));
-      if (needs.every((need) => this.#held.has(need.path) && exists(need.path))) {
+      if (needs.every((need) => this.#holds(need.path))) {
         for (const need of needs) this.#held.get(need.path)!.users++;
         return { result, claim: this.#claim(needs) };
       }
     }
-    return await this.#locked(() => {
+    return await this.#locked(async () => {
       this.#collect();
       const { result, needs } = plan(this.#view(files));
       return { result, claim: this.#claim(needs.filter((need) => this.#take(need))) };
     });
   }
 
-  /** Markers are written before the stand-in is made, so a stand-in without a marker is never seen. */
-  #view(files: FileView): FileView {
-    const active = new Set(listQuietly(this.#dir));
-    const isPlaceholder = (path: string): boolean => {
-      const held = this.#held.get(path);
-      if (held !== undefined) return isUntouched(held.marker);
-      return active.has(hashOf(path)) && this.#markers(path).some(({ marker }) => isUntouched(marker));
-    };
-    if (active.size === 0 && this.#held.size === 0) return files;
-    return { ...files, kind: (path) => (isPlaceholder(path) ? 'missing' : files.kind(path)) };
-  }
-
-  #claim(taken: readonly Placeholder[]): Claim {
-    let open = true;
-    const release = async (): Promise<void> => {
-      if (!open) return;
-      open = false;
-      if (taken.length > 0) await this.#release(taken);
-    };
-    return { release };
-  }
-
-  async #release(taken: readonly Placeholder[]): Promise<void> {
-    const last: Held[] = [];
-    for (const { path } of taken) {
-      const held = this.#held.get(path);
-      if (held !== undefined && --held.users === 0) last.push(held);
-    }
-    if (last.length === 0) return;
-    await this.#locked(() => {
-      for (const held of last) {
-        if (held.users > 0) continue;
-        this.#held.delete(held.marker.path);
-        unlinkQuietly(held.file);
-        this.#removeUnused(held.marker);
+  /** Removes what nobody uses now. Resolves when it is gone. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (![...this.#held.values()].some(({ users }) => users === 0)) return;
+    await this.#locked(async () => {
+      for (const held of this.#forgetUnused()) {
+        await unlink(held.file).catch(() => undefined);
+        if (this.#isUnclaimed(held.marker.path) && isSame(held)) await removeQuietly(held.marker);
       }
     });
   }
 
+  async close(): Promise<void> {
+    await this.flush();
+    if (this.#held.size === 0) open.delete(this);
+  }
+
+  /** For the end of the process, when nothing can be awaited: every stand-in of ours, used or not. */
+  closeNow(): void {
+    for (const held of this.#held.values()) held.users = 0;
+    for (const held of this.#forgetUnused()) {
+      unlinkQuietly(held.file);
+      if (this.#isUnclaimed(held.marker.path) && isSame(held)) removeNow(held.marker);
+    }
+  }
+
+  #forgetUnused(): Held[] {
+    const unused = [...this.#held.values()].filter(({ users }) => users === 0);
+    for (const { marker } of unused) this.#held.delete(marker.path);
+    return unused;
+  }
+
+  #holds(path: string): boolean {
+    const held = this.#held.get(path);
+    return held !== undefined && isSame(held);
+  }
+
+  /** Markers are written before the stand-in is made, so a stand-in without a marker is never seen. */
+  #view(files: FileView): FileView {
+    const names = listQuietly(this.#dir);
+    if (names.length === 0) return files;
+    const claimed = new Set(names.map((name) => name.slice(0, name.indexOf('.'))));
+    const isPlaceholder = (path: string): boolean =>
+      this.#held.has(path) || claimed.has(hashOf(path)) ? isEmpty(path) : false;
+    return { ...files, kind: (path) => (isPlaceholder(path) ? 'missing' : files.kind(path)) };
+  }
+
+  #claim(taken: readonly Placeholder[]): Claim {
+    let held = true;
+    return {
+      release: () => {
+        if (!held) return;
+        held = false;
+        for (const { path } of taken) {
+          const entry = this.#held.get(path);
+          if (entry !== undefined) entry.users--;
+        }
+        if (taken.length > 0) this.#flushLater();
+      },
+    };
+  }
+
+  #flushLater(): void {
+    clearTimeout(this.#timer);
+    // Its failure is told by the next `flush`; at the end of the process `closeNow` does the same.
+    this.#timer = setTimeout(() => void this.flush().catch(() => undefined), LINGER_MS).unref();
+  }
+
   #take(need: Placeholder): boolean {
     const held = this.#held.get(need.path);
-    if (held !== undefined && exists(need.path)) {
+    if (held !== undefined && isSame(held)) {
       held.users++;
       return true;
     }
-    const folder = join(this.#dir, hashOf(need.path));
-    makeFolder(folder, 0o700);
-    const file = join(folder, `${process.pid}-${startTicks(process.pid)}-${randomUUID().slice(0, 8)}`);
-    const promised: Marker = { ...need, ...this.#self, madeAtMs: Date.now() };
-    writeFileSync(file, JSON.stringify(promised));
-    const place = makePlaceholder(need);
-    if (place === undefined) {
+    if (held !== undefined) unlinkQuietly(held.file);
+    const marker: Marker = { ...need, ...this.#self, madeAtMs: Date.now() };
+    const owner = `${process.pid}-${startTicks(process.pid)}-${randomUUID().slice(0, 8)}`;
+    const file = join(this.#dir, `${hashOf(need.path)}.${owner}`);
+    symlinkSync(JSON.stringify(marker), file);
+    const made = makePlaceholder(need);
+    if (made === undefined) {
       unlinkQuietly(file);
-      removeFolder(folder);
+      this.#held.delete(need.path);
       return false;
     }
-    const marker = { ...promised, ...place };
-    writeFileSync(file, JSON.stringify(marker));
-    this.#held.set(need.path, { users: (held?.users ?? 0) + 1, marker, file });
+    this.#held.set(need.path, { users: (held?.users ?? 0) + 1, marker, file, ...made });
     return true;
   }
 
-  /** Removes the stand-in when no live marker is left and it is still the empty thing that was made. */
-  #removeUnused(marker: Marker): void {
-    for (const other of this.#markers(marker.path)) {
-      if (this.#isAlive(other.marker)) return;
-      unlinkQuietly(other.file);
+  /** True when no live process claims `path`; markers of dead ones are cleared on the way. */
+  #isUnclaimed(path: string): boolean {
+    const prefix = `${hashOf(path)}.`;
+    let unclaimed = true;
+    for (const found of this.#markers((name) => name.startsWith(prefix))) {
+      if (this.#isAlive(found)) unclaimed = false;
+      else unlinkQuietly(found.file);
     }
-    removeFolder(join(this.#dir, hashOf(marker.path)));
-    removePlaceholder(marker);
+    return unclaimed;
   }
 
   /** Once per process: clears what killed processes left behind. */
   #collect(): void {
     if (this.#collected) return;
     this.#collected = true;
-    for (const name of listQuietly(this.#dir)) {
-      const folder = join(this.#dir, name);
-      const dead = this.#markersIn(folder).filter(({ marker }) => !this.#isAlive(marker));
-      for (const { file } of dead) unlinkQuietly(file);
-      if (dead[0] !== undefined) this.#removeUnused(dead[0].marker);
-    }
+    const dead = this.#markers(() => true).filter((found) => !this.#isAlive(found));
+    for (const { marker } of dead) if (this.#isUnclaimed(marker.path) && isEmpty(marker.path)) removeNow(marker);
   }
 
-  #markers(path: string): { marker: Marker; file: string }[] {
-    return this.#markersIn(join(this.#dir, hashOf(path)));
+  #markers(wanted: (name: string) => boolean): Found[] {
+    return listQuietly(this.#dir)
+      .filter(wanted)
+      .flatMap((name) => readMarker(join(this.#dir, name), name) ?? []);
   }
 
-  #markersIn(folder: string): { marker: Marker; file: string }[] {
-    return listQuietly(folder).flatMap((name) => {
-      const file = join(folder, name);
-      const marker = readMarker(file);
-      return marker === undefined ? [] : [{ marker: { ...marker, ...ownerOf(name) }, file }];
-    });
-  }
-
-  #isAlive(marker: Marker & { readonly pid?: number; readonly ticks?: string }): boolean {
+  #isAlive({ marker, pid, ticks }: Found): boolean {
     if (marker.bootId !== this.#self.bootId) return false;
     if (marker.pidNamespace !== this.#self.pidNamespace) return Date.now() - marker.madeAtMs < FOREIGN_CLAIM_MS;
-    return marker.pid !== undefined && startTicks(marker.pid) === marker.ticks;
+    return startTicks(pid) === ticks;
   }
 
   /** Runs `work` alone among the processes of this user. The lock of a dead holder is broken after three seconds. */
-  async #locked<T>(work: () => T): Promise<T> {
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#turn.then(async () => {
       await takeLock(this.#lock);
       try {
-        return work();
+        return await work();
       } finally {
-        rmdirSync(this.#lock);
+        unlinkQuietly(this.#lock);
       }
     });
     this.#turn = mine.catch(() => undefined);
     return await mine;
   }
 }
+
+const open = new Set<Claims>();
+process.on('exit', () => {
+  for (const claims of open) claims.closeNow();
+});
 
 /** A container with its own process numbers shares our state: its claims are believed for a day. */
 const FOREIGN_CLAIM_MS = 24 * 3600 * 1000;
@@ -212,21 +247,14 @@ const LOCK_RETRY_MS = 3;
 async function takeLock(lock: string): Promise<void> {
   for (;;) {
     try {
-      mkdirSync(lock);
+      symlinkSync(String(process.pid), lock);
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    breakStaleLock(lock);
-    await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
-  }
-}
-
-function breakStaleLock(lock: string): void {
-  try {
-    if (Date.now() - statSync(lock).mtimeMs > LOCK_STALE_MS) rmdirSync(lock);
-  } catch {
-    // It was given back meanwhile.
+    const found = lstatSync(lock, { throwIfNoEntry: false });
+    if (found !== undefined && Date.now() - found.mtimeMs > LOCK_STALE_MS) unlinkQuietly(lock);
+    else await new Promise((resolve) => setTimeout(resolve, LOCK_RETRY_MS));
   }
 }
 
@@ -241,67 +269,56 @@ function makePlaceholder({ path, kind }: Placeholder): { dev: number; ino: numbe
   return found === undefined ? undefined : { dev: found.dev, ino: found.ino };
 }
 
-function removePlaceholder(marker: Marker): void {
-  if (!isUntouched(marker)) return;
+/** Someone may have filled it meanwhile; then it is theirs, and the call fails. */
+async function removeQuietly({ path, kind }: Placeholder): Promise<void> {
+  if (kind === 'dir') await rmdir(path).catch(() => undefined);
+  else if (isEmpty(path)) await unlink(path).catch(() => undefined);
+}
+
+function removeNow({ path, kind }: Placeholder): void {
+  if (kind === 'file') {
+    if (isEmpty(path)) unlinkQuietly(path);
+    return;
+  }
   try {
-    if (marker.kind === 'dir') rmdirSync(marker.path);
-    else unlinkSync(marker.path);
+    rmdirSync(path);
   } catch {
-    // Someone filled it meanwhile: it is theirs now.
+    // As above.
   }
 }
 
-function isUntouched(marker: Marker): boolean {
+function isSame({ marker, dev, ino }: Held): boolean {
+  const found = lstatSync(marker.path, { throwIfNoEntry: false });
+  return found !== undefined && found.ino === ino && found.dev === dev && isEmpty(marker.path);
+}
+
+function isEmpty(path: string): boolean {
   try {
-    const found = lstatSync(marker.path, { throwIfNoEntry: false });
+    const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return false;
-    if (marker.ino !== undefined && (found.ino !== marker.ino || found.dev !== marker.dev)) return false;
-    return marker.kind === 'dir' ? found.isDirectory() && readdirSync(marker.path).length === 0 : found.size === 0;
+    return found.isDirectory() ? readdirSync(path).length === 0 : found.isFile() && found.size === 0;
   } catch {
     return false;
   }
 }
 
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 function hashOf(path: string): string {
-  return createHash('sha256').update(path).digest('hex').slice(0, 32);
+  const known = hashes.get(path) ?? createHash('sha256').update(path).digest('hex').slice(0, 32);
+  if (hashes.size >= MAX_HASHES) hashes.clear();
+  hashes.set(path, known);
+  return known;
 }
 
-function ownerOf(name: string): { pid: number; ticks: string } {
-  const [pid = '', ticks = ''] = name.split('-');
-  return { pid: Number(pid), ticks };
-}
+const hashes = new Map<string, string>();
+const MAX_HASHES = 5000;
 
-function readMarker(file: string): Marker | undefined {
+function readMarker(file: string, name: string): Found | undefined {
+  const [, pid = '', ticks = ''] = /\.(\d+)-(\d*)-/.exec(name) ?? [];
+  if (pid === '') return undefined;
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Marker;
+    return { marker: JSON.parse(readlinkSync(file)) as Marker, file, pid: Number(pid), ticks };
   } catch {
     return undefined;
-  }
-}
-
-/** Start time of a process in clock ticks, its identity beside the number; empty when it is gone. */
-function startTicks(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? '' : (fields[19] ?? '');
-  } catch {
-    return '';
-  }
-}
-
-function describeSelf(): { bootId: string; pidNamespace: string } {
-  try {
-    return {
-      bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-      pidNamespace: readlinkSync('/proc/self/ns/pid'),
-    };
-  } catch {
-    return { bootId: '', pidNamespace: '' };
   }
 }
 
@@ -313,15 +330,10 @@ function listQuietly(folder: string): string[] {
   }
 }
 
-/** Only when no marker is left in it; whoever leaves the last one removes it. */
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Someone else's marker is in it.
-  }
-}
-
 function unlinkQuietly(file: string): void {
-  rmSync(file, { force: true });
+  try {
+    unlinkSync(file);
+  } catch {
+    // It is gone already.
+  }
 }

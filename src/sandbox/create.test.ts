@@ -56,6 +56,7 @@ describe('a command under the sandbox', () => {
   without('cannot plant a protected name, and leaves no stand-in behind', async () => {
     const { root, code } = await run('mkdir .codex 2>/dev/null; echo evil > .git/config');
     expect(code).not.toBe(0);
+    await backend.close();
     expect(readdirSync(root)).toEqual([]);
   });
 

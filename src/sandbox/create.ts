@@ -41,7 +41,10 @@ export function backendOf(machine: Machine): ClosableBackend {
     async spawn(argv, options, signal) {
       signal.throwIfAborted();
       const policy = machine.resolve(options.policy);
-      if (policy === undefined) return await plain.spawn(argv, options, signal);
+      if (policy === undefined) {
+        await machine.settle();
+        return await plain.spawn(argv, options, signal);
+      }
       requireProgram(argv[0] ?? '', options);
       return await abortable(start(machine, policy, argv, options), signal);
     },

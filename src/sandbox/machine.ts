@@ -38,7 +38,9 @@ export interface Machine {
   seatbelt(policy: ResolvedPolicy, cwd: string, argv: readonly string[]): Promise<SeatbeltLaunch>;
   /** @throws TurnwrightError `TW_SANDBOX_UNAVAILABLE` where Landlock cannot express the policy or is not there. */
   landlock(policy: ResolvedPolicy): Promise<LandlockContext>;
-  /** Ends the network sessions. */
+  /** Removes stand-ins that no command uses now, before something runs outside the sandbox and finds them. */
+  settle(): Promise<void>;
+  /** Ends the network sessions, removes stand-ins. */
   close(): Promise<void>;
 }
 
@@ -63,9 +65,11 @@ export async function openMachine(options: MachineOptions = {}): Promise<Machine
     files,
     probe,
     tier: tierOf(probe),
+    settle: () => claims.flush(),
     async close() {
       await networks.close();
       await landlocks.close();
+      await claims.close();
     },
     async seatbelt(policy, cwd, argv) {
       const proxied = policy.network.kind === 'proxied' ? policy.network : undefined;

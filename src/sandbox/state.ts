@@ -3,7 +3,16 @@
  * and machine, so that every process of the user finds the claims of the others.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, lstatSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../lib/index.js';
@@ -14,6 +23,8 @@ export interface SandboxState {
   /** An empty file of mode 0000. */
   readonly deniedFile: string;
   readonly claimsDir: string;
+  /** For files that live as long as a run: shared memory where there is some, since deleting on a disk is slow. */
+  readonly runDir: string;
 }
 
 /**
@@ -36,22 +47,12 @@ export function openState(wanted?: string): SandboxState {
   );
 }
 
-/** Opens the file that holds `program`; the caller closes the descriptor. Each call gives its own file offset. */
-export function openFilter(state: SandboxState, program: Buffer): number {
-  const path = filterFile(state, program);
-  try {
-    return openSync(path, 'r');
-  } catch {
-    writeFilter(path, program);
-    return openSync(path, 'r');
-  }
-}
-
 /** Path of the file that holds `program`, written when missing. Named by its content, so it is never stale. */
 export function filterFile(state: SandboxState, program: Buffer): string {
-  const name = `filter-${createHash('sha256').update(program).digest('hex').slice(0, 24)}.bpf`;
+  const name = names.get(program) ?? `filter-${createHash('sha256').update(program).digest('hex').slice(0, 24)}.bpf`;
+  names.set(program, name);
   const path = join(state.dir, name);
-  if (known.has(path)) return path;
+  if (known.has(path) && existsSync(path)) return path;
   try {
     if (!readFileSync(path).equals(program)) writeFilter(path, program);
   } catch {
@@ -62,11 +63,21 @@ export function filterFile(state: SandboxState, program: Buffer): string {
 }
 
 const known = new Set<string>();
+const names = new WeakMap<Buffer, string>();
 
 function writeFilter(path: string, program: Buffer): void {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, program, { mode: 0o400 });
   renameSync(draft, path);
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function defaultPlaces(): string[] {
@@ -92,5 +103,5 @@ function prepare(dir: string): SandboxState {
     closeSync(openSync(deniedFile, 'a', 0o000));
     chmodSync(deniedFile, 0o000);
   }
-  return { dir, deniedFile, claimsDir };
+  return { dir, deniedFile, claimsDir, runDir: isWritable('/dev/shm') ? '/dev/shm' : dir };
 }

@@ -74,6 +74,7 @@ describe('git = "commit"', () => {
       HOME,
     );
     expect(tried.output).toContain('Read-only file system');
+    await opened.close();
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config);
     for (const gone of ['.git2', '.git/hooks/pre-commit', '.git/info/attributes', '.git/config.worktree']) {
       expect(existsSync(join(root, gone)), gone).toBe(false);

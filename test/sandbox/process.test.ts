@@ -142,6 +142,7 @@ describe('many policies at once', () => {
     open.push(second, reading);
     const script = `echo x > ${root}/one; echo x > ${other}/two; true`;
     await Promise.all([runIn(box, script), runIn(second, script), runIn(reading, script)]);
+    for (const one of [box, second]) await one.close();
     expect([readdirSync(root), readdirSync(other)]).toEqual([['one'], ['two']]);
   });
 });

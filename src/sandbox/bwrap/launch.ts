@@ -70,7 +70,7 @@ export async function prepareLaunch(context: LaunchContext, request: LaunchReque
   try {
     return openLaunch(context, request, { plan, claim, session });
   } catch (error) {
-    await claim.release();
+    claim.release();
     throw error;
   }
 }
@@ -104,8 +104,8 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, prepared: Pr
       debuggers: !probe.proc.fromHost,
     }),
   );
-  const statusFile = join(state.dir, `status-${randomUUID()}`);
-  const statusFd = openSync(statusFile, 'w+', 0o600);
+  const statusFile = join(state.runDir, `turnwright-status-${randomUUID()}`);
+  const statusFd = openSync(statusFile, 'wx+', 0o600);
   const arguments_ = bwrapArgv(
     {
       entries: plan.entries.map((entry) => (entry.placeholder === undefined ? entry : { ...entry, optional: true })),
@@ -140,7 +140,7 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, prepared: Pr
       if (request.tty) unlinkSync(statusFile);
       ticket?.release();
       const violations = verifyAfter(plan, context.files);
-      await claim.release();
+      claim.release();
       return violations;
     },
   };

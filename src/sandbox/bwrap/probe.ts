@@ -1,8 +1,8 @@
 /** Asks the machine once per process what bubblewrap can do here, with the very arguments that real runs use. */
 import { spawn } from 'node:child_process';
-import { closeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { buildFilter, filterArch } from '../seccomp/filter.js';
-import { openFilter, type SandboxState } from '../state.js';
+import { filterFile, type SandboxState } from '../state.js';
 import { bwrapArgv, type ProcFacts } from './argv.js';
 import { BWRAP_MISSING, explainProbe, type ProbeFailure } from './explain.js';
 import { procFacts } from './proc.js';
@@ -60,7 +60,10 @@ async function tryShape(path: string, state: SandboxState, shape: Shape): Promis
   const arch = filterArch(process.arch);
   if (arch === undefined) return `seccomp: no filter for ${process.arch}`;
   const inet = shape.network ? 'allow' : 'deny';
-  const fd = openFilter(state, buildFilter({ arch, unixSockets: 'deny', inet, debuggers: !shape.proc.fromHost }));
+  const fd = openSync(
+    filterFile(state, buildFilter({ arch, unixSockets: 'deny', inet, debuggers: !shape.proc.fromHost })),
+    'r',
+  );
   try {
     const argv = bwrapArgv(
       {

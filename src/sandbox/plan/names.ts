@@ -56,7 +56,7 @@ export const GIT_TRUSTED_NAMES = ['config', 'config.worktree', 'hooks', 'info', 
 export const BARE_TRUSTED_NAMES = ['config', 'hooks', 'info'] as const;
 
 /** Directories in `/tmp` that hold the sockets of the user's other programs. */
-export const PRIVATE_TMP_NAMES = [/^\.X11-unix$/, /^\.ICE-unix$/, /^ssh-/, /^tmux-\d+$/, /^dbus-/, /^turnwright-/];
+export const PRIVATE_TMP_NAMES = [/^\.X11-unix$/, /^\.ICE-unix$/, /^ssh-/, /^tmux-\d+$/, /^dbus-/, /^turnwright-\d+$/];
 
 /** Directories a search for nested repositories does not enter. */
 export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set([

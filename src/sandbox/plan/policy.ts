@@ -26,6 +26,8 @@ export interface ResolvedPolicy {
   readonly mode: 'read-only' | 'workspace-write';
   /** Canonical, existing, without duplicates. Empty in read-only mode. */
   readonly roots: readonly string[];
+  /** Roots that are there only as temporary directories. They change all the time and are searched less deeply. */
+  readonly temporary: readonly string[];
   readonly readOnly: readonly string[];
   readonly denyRead: readonly string[];
   readonly git: 'read-only' | 'commit';
@@ -43,10 +45,11 @@ const SHARED_MEMORY = '/dev/shm';
 export function resolvePolicy(policy: SandboxPolicy, host: SandboxHost, files: FileView): ResolvedPolicy | undefined {
   if (policy.mode === 'danger-full-access' || policy.mode === 'external') return undefined;
   const warnings: string[] = [];
-  const roots = policy.mode === 'read-only' ? [] : collectRoots(policy, host, files, warnings);
+  const none: Roots = { roots: [], temporary: [] };
+  const found = policy.mode === 'read-only' ? none : collectRoots(policy, host, files, warnings);
   return {
     mode: policy.mode,
-    roots,
+    ...found,
     readOnly: policy.readOnly.map((path) => resolve(path)),
     denyRead: policy.denyRead,
     git: policy.git,
@@ -57,24 +60,27 @@ export function resolvePolicy(policy: SandboxPolicy, host: SandboxHost, files: F
   };
 }
 
-function collectRoots(policy: SandboxPolicy, host: SandboxHost, files: FileView, warnings: string[]): string[] {
+type Roots = Pick<ResolvedPolicy, 'roots' | 'temporary'>;
+
+function collectRoots(policy: SandboxPolicy, host: SandboxHost, files: FileView, warnings: string[]): Roots {
   const roots = new Set<string>();
+  const temporary = new Set<string>();
   for (const configured of policy.writableRoots) {
     const root = canonicalRoot(configured, host, files);
     if (root.refused !== undefined) throw refusedRoot(configured, root.refused);
     if (root.path === undefined) warnings.push(`writable root ${configured} does not exist and is left out`);
     else roots.add(root.path);
   }
-  const temporary = [
+  const places = [
     ...(policy.excludeSlashTmp ? [] : ['/tmp']),
     ...(policy.excludeTmpdirEnvVar || host.tmpdir === undefined ? [] : [host.tmpdir]),
   ];
-  for (const place of temporary) {
+  for (const place of places) {
     const root = isAbsolute(place) ? canonicalRoot(place, host, files) : { refused: 'it is not absolute' };
     if (root.refused !== undefined) warnings.push(`temporary directory ${place} stays read-only: ${root.refused}`);
-    else if (root.path !== undefined) roots.add(root.path);
+    else if (root.path !== undefined && !roots.has(root.path)) temporary.add(root.path);
   }
-  return [...roots];
+  return { roots: [...roots, ...temporary], temporary: [...temporary] };
 }
 
 interface CanonicalRoot {

@@ -26,7 +26,7 @@ export function protectRoots(policy: ResolvedPolicy, host: SandboxHost, files: F
     if (looksLikeBareRepository(files, root)) {
       for (const name of BARE_TRUSTED_NAMES) protectPath(found, files, join(root, name), { missing: 'dir' });
     }
-    const { repositories, sockets } = walkRoot(files, root);
+    const { repositories, sockets } = walkRoot(files, root, policy.temporary.includes(root) ? 1 : WALK_DEPTH);
     for (const repository of repositories) protectRepository(found, files, repository, policy, 'nested');
     if (policy.unixSockets === 'private') hidePaths(found, files, sockets);
   }
@@ -49,22 +49,21 @@ export interface Walked {
   readonly sockets: readonly string[];
 }
 
-/** Looks below `root`, to a depth of 3 directories and at most 4000 entries. Links are not followed. */
-export function walkRoot(files: FileView, root: string): Walked {
+/** Looks below `root`, to a depth of `levels` directories and at most 4000 entries. Links are not followed. */
+export function walkRoot(files: FileView, root: string, levels: number): Walked {
   const repositories: string[] = [];
   const sockets: string[] = [];
   let left = WALK_ENTRIES;
   let level = [root];
-  for (let below = 0; below <= WALK_DEPTH && level.length > 0; below++) {
+  for (let below = 0; below <= levels && level.length > 0; below++) {
     const next: string[] = [];
     for (const directory of level) {
       for (const { name, kind } of files.list(directory)) {
         if (left-- <= 0) return { repositories, sockets };
-        const path = join(directory, name);
-        if (kind === 'socket') sockets.push(path);
+        if (kind === 'socket') sockets.push(`${directory}/${name}`);
         else if (name !== '.git') {
-          if (kind === 'dir' && !SKIPPED_DIRECTORIES.has(name)) next.push(path);
-        } else if (directory !== root) repositories.push(path);
+          if (kind === 'dir' && !SKIPPED_DIRECTORIES.has(name)) next.push(`${directory}/${name}`);
+        } else if (directory !== root) repositories.push(`${directory}/${name}`);
       }
     }
     level = next;

@@ -69,8 +69,17 @@ export function filterArch(arch: string): FilterArch | undefined {
   return arch === 'x64' || arch === 'arm64' ? arch : undefined;
 }
 
-/** The program as bytes for `bwrap --seccomp` and `prctl(PR_SET_SECCOMP)`. */
+const built = new Map<string, Buffer>();
+
+/** The program as bytes for `bwrap --seccomp` and `prctl(PR_SET_SECCOMP)`. Built once per set of options. */
 export function buildFilter(options: FilterOptions): Buffer {
+  const key = JSON.stringify(options);
+  const program = built.get(key) ?? assemble(options);
+  built.set(key, program);
+  return program;
+}
+
+function assemble(options: FilterOptions): Buffer {
   const number = (call: CallNumbers): number | undefined => call[options.arch === 'x64' ? 0 : 1];
   const refuse = (calls: readonly CallNumbers[], result: number): Instruction[] =>
     calls.flatMap((call) => on(number(call), [give(result)]));
