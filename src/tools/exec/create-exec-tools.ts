@@ -1,6 +1,6 @@
 /** The two command tools of a thread. They share its process table. */
 import type { Tool } from '../../orchestrator/index.js';
-import { createSecretMasker, secretValues } from '../../process/index.js';
+import { buildChildEnv, createSecretMasker, secretValues } from '../../process/index.js';
 import { detectDenial } from '../../sandbox/index.js';
 import { createExecCommandTool } from './exec-command.js';
 import { DEFAULT_MAX_OUTPUT_TOKENS } from './format-output.js';
@@ -14,6 +14,7 @@ export function createExecTools(deps: ExecDeps): readonly Tool[] {
   const services: ExecServices = {
     deps,
     policy: deps.policy ?? safeCoreCommandPolicy,
+    childEnv: buildChildEnv(deps.envPolicy, deps.baseEnv, {}, deps.providerKeyNames),
     masker: createSecretMasker(secretValues(deps.envPolicy, deps.baseEnv, deps.providerKeyNames)),
     longestPollMs: deps.backgroundMaxTimeoutMs ?? LONGEST_POLL_MS,
     maxOutputTokens: deps.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,

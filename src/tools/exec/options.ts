@@ -44,6 +44,8 @@ export interface ExecDeps extends ExecToolOptions {
 export interface ExecServices {
   readonly deps: ExecDeps;
   readonly policy: CommandPolicy;
+  /** Environment of every command, without what each call adds. */
+  readonly childEnv: Readonly<Record<string, string>>;
   readonly masker: SecretMasker;
   readonly longestPollMs: number;
   readonly maxOutputTokens: number;

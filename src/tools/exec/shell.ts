@@ -1,7 +1,6 @@
 /** Which shell runs a script. */
 import { accessSync, constants } from 'node:fs';
 import { basename } from 'node:path';
-import { ArgumentError } from '../../orchestrator/index.js';
 
 export interface Shell {
   /** Absolute. */
@@ -28,17 +27,15 @@ export function findUserShell(env: Readonly<Record<string, string | undefined>>)
   return { path: '/bin/sh', name: 'sh' };
 }
 
-/** @throws ArgumentError when `wanted` is no shell of this machine. */
+/**
+ * The call's `shell` names a kind, never a program: a path that ends in `bash` means this machine's bash, planted or not,
+ * and what is no shell of this machine runs under `sh` (both as Codex 0.171).
+ */
 export function chooseShell(wanted: string | undefined, own: Shell): Shell {
   if (wanted === undefined || wanted === own.path || wanted === own.name) return own;
   const name = basename(wanted);
-  const places = PLACES[name] ?? [];
-  const path = wanted === name ? places.find(isProgram) : places.find((place) => place === wanted && isProgram(place));
-  if (path !== undefined) return { path, name };
-  const known = Object.keys(PLACES).filter((shell) => PLACES[shell]!.some(isProgram));
-  throw new ArgumentError(
-    `exec_command failed: unknown shell \`${wanted}\`; omit \`shell\` or use one of ${known.join(', ')}`,
-  );
+  const path = Object.hasOwn(PLACES, name) ? PLACES[name]!.find(isProgram) : undefined;
+  return path === undefined ? { path: '/bin/sh', name: 'sh' } : { path, name };
 }
 
 function isProgram(path: string): boolean {

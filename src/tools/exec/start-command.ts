@@ -1,7 +1,7 @@
 /** Starts a command for a call and registers it, so that it cannot be forgotten. */
 import { getSystemErrorMap } from 'node:util';
 import type { Attempt, CallContext } from '../../orchestrator/index.js';
-import { buildChildEnv, callOverlay, MARK_VARIABLE } from '../../process/index.js';
+import { callOverlay, MARK_VARIABLE } from '../../process/index.js';
 import type { SandboxPolicy } from '../../protocol/index.js';
 import type { ExecArgs } from './exec-args.js';
 import { LiveOutput } from './live-output.js';
@@ -49,8 +49,7 @@ function commandEnv(sandbox: SandboxPolicy, context: CallContext, services: Exec
     version: deps.version ?? 'unknown',
     networkOff: confined && sandbox.network.kind === 'off',
   });
-  const env = buildChildEnv(deps.envPolicy, deps.baseEnv, overlay, deps.providerKeyNames);
-  return { ...env, [MARK_VARIABLE]: deps.processes.nextMark() };
+  return { ...services.childEnv, ...overlay, [MARK_VARIABLE]: deps.processes.nextMark() };
 }
 
 /** Call ids repeat between turns; the chunk id keeps files apart. */
