@@ -12,7 +12,7 @@ import {
   createSandboxBackend,
   type SandboxBackend,
 } from '../sandbox/index.js';
-import { createJsonlStore, createMemoryStore, type EventStore } from '../store/index.js';
+import { createJsonlStore, createMemoryStore, type EventStore, rolloutPathOf } from '../store/index.js';
 import { createMcpTools, type ExecToolOptions, findUserShell, type Shell } from '../tools/index.js';
 import { type ChosenModel, chooseModel } from './choose-model.js';
 import { createEngine } from './create-engine.js';
@@ -30,6 +30,8 @@ export interface Session extends AsyncDisposable {
   readonly settings: TurnSettings;
   /** Where threads are kept. */
   readonly home: string;
+  /** The file of a thread, which exists once the thread has a turn; undefined for threads kept in memory. */
+  threadFile(threadId: string): string | undefined;
 }
 
 /** Throws what `chooseModel`, `buildSandboxPolicy` and the readers of named files throw. */
@@ -84,6 +86,7 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     engine,
     settings,
     home: loaded.homes.own,
+    threadFile: (id) => (request.ephemeral ? undefined : rolloutPathOf(loaded.homes.own, id, deps.clock.nowMs())),
     async [Symbol.asyncDispose]() {
       clearTimeout(warming);
       await engine[Symbol.asyncDispose]();
