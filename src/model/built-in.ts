@@ -15,7 +15,7 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
   { id: 'vllm', name: 'vLLM', port: 8000 },
 ];
 
-export const OPENAI_KEY_VARIABLES = ['OPENAI_API_KEY', 'CODEX_API_KEY'] as const;
+export const OPENAI_KEY_VARIABLES = ['CODEX_API_KEY', 'OPENAI_API_KEY'] as const;
 
 /** The built-in provider of this id, or undefined. `openaiBaseUrl` overrides the address of `openai` only. */
 export function builtInProvider(id: string, options: { openaiBaseUrl?: string } = {}): ProviderConfig | undefined {

@@ -1,0 +1,49 @@
+/** The recorded turn scenarios, replayed by their own runner against the built app-server. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PROGRAM, requireBuild } from './exec-support.js';
+
+const FOLDER = path.resolve(import.meta.dirname, '../conformance/turns');
+
+/** Scenarios of features that do not exist yet: they must fail, so that this list cannot go stale. */
+const PENDING = [
+  'additional-context',
+  'compact-auto-pre-turn',
+  'compact-interrupt',
+  'compact-manual',
+  'compact-mid-turn-with-steer',
+  'dynamic-tool',
+  'failed-context-window', // wants a compaction after it
+  'fork-mid-turn',
+  'shell-command-idle',
+];
+
+beforeAll(requireBuild);
+
+// Homes must not lie in a temporary folder, which is writable in workspace-write.
+const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(os.homedir(), '.cache'), 'turnwright-conformance');
+mkdirSync(cache, { recursive: true });
+const work = mkdtempSync(path.join(cache, 'turns-'));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+test('every scenario of a feature that exists is reproduced at core level', () => {
+  const scenarios = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
+  expect(scenarios.length).toBeGreaterThanOrEqual(112);
+  const args = [
+    path.join(FOLDER, 'run.mjs'),
+    '--cmd',
+    `${process.execPath} ${PROGRAM} app-server`,
+    '--work',
+    work,
+    '--slow',
+    '3',
+    FOLDER,
+  ];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 900_000 });
+  const failed = [...stdout.matchAll(/^FAIL (\S+)/gm)].map((match) => match[1]!).sort();
+  expect(stdout).toMatch(/equal to the reference/);
+  expect(failed, stdout).toEqual(PENDING);
+}, 900_000);
