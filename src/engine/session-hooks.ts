@@ -27,7 +27,7 @@ export async function openSessionHooks(
   const { handlers, warnings } = readHooks(await findSources(loaded), trustOf(loaded));
   for (const warning of warnings) request.notice(`warning: ${warning}`);
   const running = handlers.filter((handler) => mayRun(handler, request.bypassHookTrust === true));
-  tellSkipped(handlers, running, request);
+  tellSkipped(handlers, running, await ownConfigFile(loaded), request);
   const shown = request.bypassHookTrust ? [BYPASSED] : [];
   if (running.length === 0 || loaded.config.features['hooks'] === false) return { warnings: shown };
   return {
@@ -41,16 +41,37 @@ export async function openSessionHooks(
   };
 }
 
+/** The file in use, else the one to create. */
+async function ownConfigFile(loaded: LoadedConfig): Promise<string> {
+  return (await findHomeFile(loaded.homes, 'config.toml')) ?? path.join(loaded.homes.own, 'config.toml');
+}
+
 function mayRun(handler: Handler, bypass: boolean): boolean {
   if (handler.status === 'disabled') return false;
   return bypass || handler.status === 'managed' || handler.status === 'trusted';
 }
 
-function tellSkipped(all: readonly Handler[], running: readonly Handler[], request: SessionRequest): void {
+/** With what a person has to write into `file` to trust them. */
+function tellSkipped(
+  all: readonly Handler[],
+  running: readonly Handler[],
+  file: string,
+  request: SessionRequest,
+): void {
   const skipped = all.filter((handler) => handler.status !== 'disabled' && !running.includes(handler));
   if (skipped.length === 0) return;
-  const names = skipped.map((handler) => `${handler.event} (${handler.status}, ${handler.source})`);
-  request.notice(`warning: ${skipped.length} hooks are not reviewed and do not run: ${names.join(', ')}`);
+  const names = skipped.map(
+    ({ event, status, source, command }) => `  ${event} in ${source} (${status}): ${command.split('\n', 1)[0]}`,
+  );
+  const entries = skipped.map(({ key, hash }) => `  [hooks.state.${JSON.stringify(key)}]\n  trusted_hash = "${hash}"`);
+  request.notice(
+    [
+      `warning: hooks that nobody has reviewed do not run:`,
+      ...names,
+      `read them; to let them run, add to ${file}:`,
+      ...entries,
+    ].join('\n'),
+  );
 }
 
 /** Each layer's `[hooks]` table, and `hooks.json` in the same folder. */

@@ -65,7 +65,7 @@ export async function loadScript(file: string): Promise<Script> {
 }
 
 /**
- * Accepts a list of steps, or an object `{responses, loop?}`. `where` names the source in errors.
+ * Accepts a list of steps, or an object `{responses, after?}`. `where` names the source in errors.
  * @throws TW_SCRIPT
  */
 export function parseScript(value: unknown, where = 'script'): Script {
