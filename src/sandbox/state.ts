@@ -4,8 +4,10 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   lstatSync,
   openSync,

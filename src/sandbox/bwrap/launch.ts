@@ -17,7 +17,7 @@ import type { ResolvedPolicy, SandboxHost } from '../plan/policy.js';
 import { buildFilter, type FilterArch } from '../seccomp/filter.js';
 import { filterFile, type SandboxState } from '../state.js';
 import { bwrapArgv } from './argv.js';
-import type { BwrapProbe } from './probe.js';
+import { type BwrapProbe, forgetProbe } from './probe.js';
 
 export interface LaunchContext {
   readonly probe: Extract<BwrapProbe, { ok: true }>;
@@ -41,6 +41,8 @@ export interface Launch {
   status(): LaunchStatus;
   /** Hosts the proxy refused to this command, oldest first. */
   refusedHosts(): readonly string[];
+  /** Call when bubblewrap ended without having started the command: it is then asked anew what works here. */
+  notStarted(): void;
   /** Call when the child has started, or failed to. */
   started(): void;
   /** Call when the child is gone. Puts right what the command should not have done, gives stand-ins back. */
@@ -132,6 +134,7 @@ function openLaunch(context: LaunchContext, request: LaunchRequest, prepared: Pr
     env: { ...ticket?.env, ...sandboxEnvironment('bwrap', policy.network) },
     plan,
     status: () => readStatus(statusFd),
+    notStarted: () => forgetProbe(state),
     refusedHosts: () => ticket?.refusedHosts() ?? [],
     started: () => fds.splice(0).forEach((fd) => void closeSync(fd)),
     async finish() {

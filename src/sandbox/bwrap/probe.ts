@@ -1,6 +1,9 @@
 /** Asks the machine once per process what bubblewrap can do here, with the very arguments that real runs use. */
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import { describeSelf } from '../identity.js';
 import { buildFilter, filterArch } from '../seccomp/filter.js';
 import { filterFile, type SandboxState } from '../state.js';
 import { bwrapArgv, type ProcFacts } from './argv.js';
@@ -21,11 +24,55 @@ export type BwrapProbe =
 
 const cache = new Map<string, Promise<BwrapProbe>>();
 
+/** Once per process; and once per boot as long as it succeeds without reservations. */
 export function probeBwrap(path: string | undefined, state: SandboxState, uid: number): Promise<BwrapProbe> {
   if (path === undefined) return Promise.resolve({ ok: false, failure: BWRAP_MISSING, stderr: '' });
-  const known = cache.get(path) ?? probe(path, state, uid);
+  const known = cache.get(path) ?? remembered(path, state, uid);
   cache.set(path, known);
   return known;
+}
+
+/** Drops what is remembered: a sandbox did not start although it should have. */
+export function forgetProbe(state: SandboxState): void {
+  cache.clear();
+  rmSync(join(state.dir, MEMORY), { force: true });
+}
+
+const MEMORY = 'probe.json';
+
+interface Memory {
+  readonly key: string;
+  readonly proc: ProcFacts;
+}
+
+async function remembered(path: string, state: SandboxState, uid: number): Promise<BwrapProbe> {
+  const file = join(state.dir, MEMORY);
+  const key = machineKey(path, uid);
+  const memory = readMemory(file);
+  if (memory?.key === key) return { ok: true, path, proc: memory.proc, networkNamespace: true, degraded: [] };
+  const found = await probe(path, state, uid);
+  if (found.ok && found.networkNamespace && found.degraded.length === 0) {
+    writeFileSync(file, JSON.stringify({ key, proc: found.proc } satisfies Memory));
+  }
+  return found;
+}
+
+/** Everything a probe's outcome depends on. */
+function machineKey(path: string, uid: number): string {
+  const { ino, mtimeMs } = statSync(path);
+  const { bootId } = describeSelf();
+  return [SHAPE_VERSION, path, ino, mtimeMs, release(), bootId, uid, readlinkSync('/proc/self/ns/user')].join(' ');
+}
+
+/** Changes when the arguments of real runs change. */
+const SHAPE_VERSION = 1;
+
+function readMemory(file: string): Memory | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Memory;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Shape {

@@ -38,6 +38,7 @@ export async function startLaunch(launch: Launch, options: SpawnOptions): Promis
     for (const host of launch.refusedHosts()) say(`network access to ${host} was refused`);
     for (const { text } of await launch.finish()) say(text);
     if (!failed) return exit;
+    launch.notStarted();
     say('the command was not started, see above');
     return { code: LAUNCH_FAILED, signal: null };
   });
