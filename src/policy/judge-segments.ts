@@ -135,7 +135,11 @@ interface WeighedDanger {
   readonly refusal: string | undefined;
 }
 
+const DISK = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|md|loop)/;
+
 function worstDanger(input: PolicyInput, lowered: Lowered, segments: readonly Judged[]): WeighedDanger | undefined {
+  const disk = lowered.effects.find(({ kind, path }) => kind === 'write' && path !== undefined && DISK.test(path));
+  if (disk) return { why: `it writes to ${disk.text}`, refusal: BLOCKED };
   if (lowered.tooNested) return { why: 'launchers are nested too deeply to be judged', refusal: BLOCKED };
   const weighed = segments.map((judged) => weigh(input, judged, segments)).filter((danger) => danger !== undefined);
   const pipedCode = !isRestricted(input) && runsFetchedCode(lowered);

@@ -30,7 +30,9 @@ export function unwrap(words: readonly SegmentWord[], shell: string | undefined)
     return first ? [{ kind: 'unknown', why: `the program \`${first.text}\` is known only at run time` }] : [];
   const base = first.includes('/') ? baseName(first) : first;
   const inShell = shell === undefined || first.includes('/') ? undefined : BUILTINS[base];
-  if (inShell) return inShell(words, shell!);
+  const evaluated = shell === undefined ? [] : evaluatedText(base, words);
+  if (inShell) return [...evaluated, ...inShell(words, shell!)];
+  if (evaluated.length > 0) return evaluated;
   if (SHELLS.has(base)) return unwrapShell(base, words);
   if (FOREIGN_SHELLS.has(base)) return [{ kind: 'unknown', why: `${base} is not a shell that is understood` }];
   if (base === 'find' || base === 'gfind') return unwrapFind(words);
@@ -63,6 +65,12 @@ function unwrapLauncher(launcher: Launcher, words: readonly SegmentWord[]): read
     if (!pair && launcher.names[0] !== 'env') out.push({ kind: 'argv', words: words.slice(at) });
     if (!pair) continue;
     if (isPoison(pair.name, pair.value)) taint = `${pair.name} is set for it`;
+  }
+  const ranBefore = out.some((started) => started.kind === 'script');
+  if (!ranBefore && launcher.scriptOptions && launcher.skip) {
+    // `flock FILE -c SCRIPT`: the option may follow the operand.
+    const late = readOptions(launcher, words, at + launcher.skip);
+    out.push(...late.started.filter((started) => started.kind === 'script'));
   }
   const ranScript = out.some((started) => started.kind === 'script');
   if (!ranScript || words.length > at + (launcher.skip ?? 0)) at += launcher.skip ?? 0;
@@ -218,7 +226,8 @@ function unwrapFind(words: readonly SegmentWord[]): readonly Started[] {
     const length = words
       .slice(at + 1)
       .findIndex((end, i, rest) => end === ';' || (end === '+' && rest[i - 1] === '{}'));
-    const inner = words.slice(at + 1, length === -1 ? undefined : at + 1 + length).map(placeholder);
+    const end = length === -1 ? words.length : at + 1 + length;
+    const inner = words.slice(at + 1, end).map(words[end] === '+' ? manyFiles : placeholder);
     if (inner.length > 0) out.push({ kind: 'argv', words: inner });
     at += inner.length;
   }
@@ -226,6 +235,11 @@ function unwrapFind(words: readonly SegmentWord[]): readonly Started[] {
     out.push({ kind: 'unknown', why: 'find is given words known only at run time' });
   }
   return out;
+}
+
+/** With `+` the braces become as many files as fit. */
+function manyFiles(word: SegmentWord): SegmentWord {
+  return word === '{}' ? new UnknownWord(word, true) : word;
 }
 
 function unwrapFd(words: readonly SegmentWord[]): readonly Started[] {
@@ -291,8 +305,20 @@ function unwrapShell(shell: string, words: readonly SegmentWord[]): readonly Sta
     if (typeof operand !== 'string') return [{ kind: 'unknown', why: `${shell} -c runs text known only at run time` }];
     return [{ kind: 'script', text: operand, shell, transparent: plain, here: false }];
   }
-  if (operand === undefined || readsInput) return [{ kind: 'unknown', why: `${shell} reads a script from its input` }];
+  if (operand === undefined || readsInput || (typeof operand === 'string' && STREAM.test(operand)))
+    return [{ kind: 'unknown', why: `${shell} reads a script from its input` }];
   return [];
+}
+
+/** Builtins that evaluate a subscript or an expression in their words, and with it a command substitution. */
+const EVALUATORS = new Set(
+  'test [ let unset printf read declare typeset local export readonly mapfile readarray getopts wait'.split(' '),
+);
+
+function evaluatedText(name: string, words: readonly SegmentWord[]): readonly Started[] {
+  if (!EVALUATORS.has(name)) return [];
+  const code = words.slice(1).some((word) => typeof word === 'string' && /\[[^\]]*[$`]/.test(word));
+  return code ? [{ kind: 'unknown', why: `${name} may evaluate text that holds a command` }] : [];
 }
 
 // ---- shell builtins that run text or change what later words mean
@@ -315,7 +341,8 @@ const BUILTINS: Readonly<Record<string, (words: readonly SegmentWord[], shell: s
   printf: (words) => (words[1] === '-v' ? assignedBy(words[2]) : []),
   enable: (words) =>
     words.some((word) => word === '-f') ? [{ kind: 'unknown', why: 'enable loads code' }] : shadowAll(words),
-  hash: (words) => (words.includes('-p') ? shadowAll(words) : []),
+  hash: (words) =>
+    words.includes('-p') ? [...shadowAll(words), { kind: 'argv', words: [words[words.indexOf('-p') + 1] ?? ANY] }] : [],
   unset: () => [],
   compgen: (words) =>
     words.some((word) => word === '-C' || word === '-F') ? [{ kind: 'unknown', why: 'compgen runs a command' }] : [],
@@ -348,9 +375,18 @@ function unwrapAlias(words: readonly SegmentWord[], shell: string): readonly Sta
   });
 }
 
+/** A file is judged like a program: by its name. What a pipe or substitution holds nobody can see. */
 function source(words: readonly SegmentWord[]): readonly Started[] {
-  return words.length > 1 ? [{ kind: 'poison', name: '*' }] : [];
+  const file = words[words[1] === '--' ? 2 : 1];
+  if (file === undefined) return [];
+  const stream = typeof file !== 'string' || STREAM.test(file);
+  return [
+    { kind: 'poison', name: '*' },
+    ...(stream ? [{ kind: 'unknown', why: 'source reads a script from its input' } as const] : []),
+  ];
 }
+
+const STREAM = /^\/(dev|proc)\//;
 
 function assignments(words: readonly SegmentWord[]): readonly Started[] {
   return words.slice(1).flatMap((word): readonly Started[] => {

@@ -275,7 +275,10 @@ class Walker {
 
   #assignment(node: Assignment, source: string): void {
     const value = this.#assignedValue(node);
-    if (value === undefined || !/^-?\d*$/.test(value)) this.#dynamicValues ||= value === undefined;
+    if (/^(PS[0-4]|PROMPT_COMMAND)$/.test(node.name) && (value === undefined || /[$`]/.test(value))) {
+      this.unknown.add(`${node.name} may hold a command`);
+    }
+    if (value === undefined) this.#dynamicValues = true;
     if (node.index) this.#arithmetic = true;
     this.#children(node, source);
   }
@@ -289,7 +292,7 @@ class Walker {
     if (operation?.type === 'Default' && operation.operator.includes('=') && isPoison(node.parameter, undefined)) {
       this.#poisons.add(node.parameter);
     }
-    if (node.prefix === '!') this.#dynamicValues = true;
+    if (node.prefix === '!') this.#arithmetic = true;
     this.#children(node, source);
   }
 

@@ -77,12 +77,34 @@ class Grammar {
       () => `[[ ${this.#word(depth)} == x || -n ${this.#word(depth)} ]]`,
       () => `(( ${this.#random.pick(['1', '1 + 1', `$(${this.#simple(0)} >/dev/null; echo 1)`, '0'])} ))`,
       () => `function fb${depth} { ${this.list(depth)}; }; fb${depth}`,
+      () => this.#evaluated(),
       () => `for ((i=0;i<1;i++)); do ${this.list(depth)}; done`,
       () => `coproc ${this.#simple(0)}`,
       () => `coproc NM { ${this.#simple(0)}; }`,
       () => `arr=(${this.#word(depth)} ${this.#word(depth)})`,
       () => `case x in x) ${this.list(depth)};& *) ${this.list(depth)};; esac`,
     ];
+  }
+
+  /** Text that bash evaluates although it is quoted. */
+  #evaluated(): string {
+    const text = `a[$(${this.#random.pick(PROGRAMS)})]`;
+    return this.#random.pick([
+      `test -v '${text}'`,
+      `[ -v '${text}' ]`,
+      `[[ -v '${text}' ]]`,
+      `printf -v '${text}' x`,
+      `unset '${text}'`,
+      `let 'y=${text}'`,
+      `declare '${text}=1'`,
+      `read '${text}' <f`,
+      `y='${text}'; echo $((y))`,
+      `y='${text}'; (( y ))`,
+      `y='${text}'; [[ y -eq 1 ]]`,
+      `y='${text}'; echo "\${V:y}"`,
+      `declare -i z='${text}'`,
+      `y='${text}'; arr[y]=1`,
+    ]);
   }
 
   #simple(depth: number): string {
