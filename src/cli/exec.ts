@@ -246,7 +246,9 @@ function finish(
 ): number {
   const done = end.status === 'completed';
   if (request.lastMessageFile !== undefined) writeLastMessage(request.lastMessageFile, done ? (message ?? '') : '');
-  if (!request.json && done && message !== undefined) process.stdout.write(`${message}\n`);
+  // On one and the same terminal it stands there already, as the last thing that was shown.
+  const shown = process.stdout.isTTY && process.stderr.isTTY;
+  if (!request.json && done && message !== undefined && !shown) process.stdout.write(`${message}\n`);
   if (end.status === 'interrupted' && !request.ephemeral)
     notice(`interrupted; to go on: turnwright exec resume ${threadId} "…"`);
   if (signals.status !== undefined) return signals.status;

@@ -56,6 +56,9 @@ export async function loadSessionConfig(request: SessionRequest): Promise<Sessio
     ...(request.profile === undefined ? {} : { profile: request.profile }),
   });
   for (const warning of loaded.warnings) request.notice(`warning: ${warning}`);
+  for (const { path: file, disabledReason } of loaded.layers)
+    if (disabledReason !== undefined && loaded.project.trust === 'unknown')
+      request.notice(`warning: ${file} is not used: ${disabledReason} (exec --trust, or [projects] in your own config.toml)`);
   return { ...loaded, insideRepository: await isInsideRepository(request.cwd) };
 }
 
