@@ -13,7 +13,8 @@ import {
   type SegmentVia,
   type SegmentWord,
 } from './segment.js';
-import { type Started, unwrap } from './unwrap.js';
+import type { Started } from './started.js';
+import { unwrap } from './unwrap.js';
 import { type WalkedScript, walkScript } from './walk-script.js';
 
 export interface LowerOptions {

@@ -4,24 +4,8 @@ import { splitWords } from '../rules/words.js';
 import { isPoison, splitAssignment } from './environment.js';
 import { FOREIGN_SHELLS, type Launcher, launcherNamed, SHELLS } from './launchers.js';
 import { type SegmentWord, UnknownWord } from './segment.js';
-
-export type Started =
-  | { readonly kind: 'argv'; readonly words: readonly SegmentWord[]; readonly taint?: string }
-  | {
-      readonly kind: 'script';
-      readonly text: string;
-      readonly shell: string;
-      /** Running the launcher is running this script and nothing else. */
-      readonly transparent: boolean;
-      /** It runs in the calling shell and can change what later commands mean. */
-      readonly here: boolean;
-    }
-  | { readonly kind: 'unknown'; readonly why: string }
-  /** A variable or name that later commands must not trust. `*` is everything. */
-  | { readonly kind: 'poison'; readonly name: string }
-  | { readonly kind: 'shadow'; readonly name: string };
-
-const ANY = new UnknownWord('…', true);
+import { ANY, STREAM, type Started } from './started.js';
+import { unwrapBuiltin } from './unwrap-builtin.js';
 
 /** `shell` is the shell the command stands in, for `eval` and `trap`; undefined for a bare argv. */
 export function unwrap(words: readonly SegmentWord[], shell: string | undefined): readonly Started[] {
@@ -29,10 +13,8 @@ export function unwrap(words: readonly SegmentWord[], shell: string | undefined)
   if (typeof first !== 'string')
     return first ? [{ kind: 'unknown', why: `the program \`${first.text}\` is known only at run time` }] : [];
   const base = first.includes('/') ? baseName(first) : first;
-  const inShell = shell === undefined || first.includes('/') ? undefined : BUILTINS[base];
-  const evaluated = shell === undefined ? [] : evaluatedText(base, words);
-  if (inShell) return [...evaluated, ...inShell(words, shell!)];
-  if (evaluated.length > 0) return evaluated;
+  const builtin = shell === undefined || first.includes('/') ? undefined : unwrapBuiltin(base, words, shell);
+  if (builtin) return builtin;
   if (SHELLS.has(base)) return unwrapShell(base, words);
   if (FOREIGN_SHELLS.has(base)) return [{ kind: 'unknown', why: `${base} is not a shell that is understood` }];
   if (base === 'find' || base === 'gfind') return unwrapFind(words);
@@ -308,115 +290,4 @@ function unwrapShell(shell: string, words: readonly SegmentWord[]): readonly Sta
   if (operand === undefined || readsInput || (typeof operand === 'string' && STREAM.test(operand)))
     return [{ kind: 'unknown', why: `${shell} reads a script from its input` }];
   return [];
-}
-
-/** Builtins that evaluate a subscript or an expression in their words, and with it a command substitution. */
-const EVALUATORS = new Set(
-  'test [ let unset printf read declare typeset local export readonly mapfile readarray getopts wait'.split(' '),
-);
-
-function evaluatedText(name: string, words: readonly SegmentWord[]): readonly Started[] {
-  if (!EVALUATORS.has(name)) return [];
-  const code = words.slice(1).some((word) => typeof word === 'string' && /\[[^\]]*[$`]/.test(word));
-  return code ? [{ kind: 'unknown', why: `${name} may evaluate text that holds a command` }] : [];
-}
-
-// ---- shell builtins that run text or change what later words mean
-
-const BUILTINS: Readonly<Record<string, (words: readonly SegmentWord[], shell: string) => readonly Started[]>> = {
-  eval: (words, shell) => here(words.slice(words[1] === '--' ? 2 : 1), shell, 'eval'),
-  trap: unwrapTrap,
-  alias: unwrapAlias,
-  '.': (words) => source(words),
-  source: (words) => source(words),
-  export: assignments,
-  readonly: assignments,
-  declare: assignments,
-  typeset: assignments,
-  local: assignments,
-  read: names,
-  mapfile: callback,
-  readarray: callback,
-  getopts: names,
-  printf: (words) => (words[1] === '-v' ? assignedBy(words[2]) : []),
-  enable: (words) =>
-    words.some((word) => word === '-f') ? [{ kind: 'unknown', why: 'enable loads code' }] : shadowAll(words),
-  hash: (words) =>
-    words.includes('-p') ? [...shadowAll(words), { kind: 'argv', words: [words[words.indexOf('-p') + 1] ?? ANY] }] : [],
-  unset: () => [],
-  compgen: (words) =>
-    words.some((word) => word === '-C' || word === '-F') ? [{ kind: 'unknown', why: 'compgen runs a command' }] : [],
-  set: (words) => (words.some((word) => word === '-k') ? [{ kind: 'poison', name: '*' }] : []),
-};
-
-function here(words: readonly SegmentWord[], shell: string, name: string): readonly Started[] {
-  if (words.length === 0) return [];
-  if (!words.every((word) => typeof word === 'string'))
-    return [{ kind: 'unknown', why: `${name} runs text known only at run time` }];
-  return [{ kind: 'script', text: words.join(' '), shell, transparent: true, here: true }];
-}
-
-function unwrapTrap(words: readonly SegmentWord[], shell: string): readonly Started[] {
-  const action = words[words[1] === '--' ? 2 : 1];
-  if (action === undefined || action === '-' || action === '' || action === '-p' || action === '-l') return [];
-  return here([action], shell, 'trap');
-}
-
-function unwrapAlias(words: readonly SegmentWord[], shell: string): readonly Started[] {
-  return words.slice(1).flatMap((word): readonly Started[] => {
-    if (typeof word !== 'string') return [{ kind: 'unknown', why: 'alias is given text known only at run time' }];
-    const equals = word.indexOf('=');
-    if (equals <= 0) return [];
-    const text = word.slice(equals + 1);
-    return [
-      { kind: 'shadow', name: word.slice(0, equals) },
-      { kind: 'script', text, shell, transparent: false, here: true },
-    ];
-  });
-}
-
-/** A file is judged like a program: by its name. What a pipe or substitution holds nobody can see. */
-function source(words: readonly SegmentWord[]): readonly Started[] {
-  const file = words[words[1] === '--' ? 2 : 1];
-  if (file === undefined) return [];
-  const stream = typeof file !== 'string' || STREAM.test(file);
-  return [
-    { kind: 'poison', name: '*' },
-    ...(stream ? [{ kind: 'unknown', why: 'source reads a script from its input' } as const] : []),
-  ];
-}
-
-const STREAM = /^\/(dev|proc)\//;
-
-function assignments(words: readonly SegmentWord[]): readonly Started[] {
-  return words.slice(1).flatMap((word): readonly Started[] => {
-    if (typeof word !== 'string') return assignedBy(word);
-    const pair = splitAssignment(word);
-    return pair && isPoison(pair.name, pair.value) ? [{ kind: 'poison', name: pair.name }] : [];
-  });
-}
-
-/** The word names a variable that gets a value from elsewhere. */
-function assignedBy(word: SegmentWord | undefined): readonly Started[] {
-  if (word === undefined) return [];
-  if (typeof word !== 'string') return [{ kind: 'poison', name: '*' }];
-  return isPoison(word.replace(/[=[].*$/s, ''), undefined) ? [{ kind: 'poison', name: word }] : [];
-}
-
-function names(words: readonly SegmentWord[]): readonly Started[] {
-  return words.slice(1).flatMap((word) => (typeof word === 'string' && word.startsWith('-') ? [] : assignedBy(word)));
-}
-
-function callback(words: readonly SegmentWord[]): readonly Started[] {
-  if (words.some((word) => typeof word === 'string' && /^-[a-zA-Z]*C/.test(word)))
-    return [{ kind: 'unknown', why: 'mapfile runs a callback' }];
-  return names(words);
-}
-
-function shadowAll(words: readonly SegmentWord[]): readonly Started[] {
-  return words
-    .slice(1)
-    .map(
-      (word): Started => (typeof word === 'string' ? { kind: 'shadow', name: word } : { kind: 'poison', name: '*' }),
-    );
 }

@@ -177,9 +177,8 @@ class Walker {
         return;
       case 'ArithmeticExpansion':
       case 'ArithmeticCommand':
-        if (node.expression === undefined && /\S/.test(source.slice(node.pos + 3, node.end - 2))) {
-          this.unknown.add('arithmetic cannot be read');
-        }
+      case 'ArithmeticFor':
+        this.#arithmeticText(node, source);
         this.#children(node, source);
         return;
       case 'TestUnary':
@@ -197,6 +196,15 @@ class Walker {
         this.#children(node, source);
         return;
     }
+  }
+
+  /** Inside arithmetic single quotes do not protect: a substitution between them runs. */
+  #arithmeticText(node: SyntaxNode, source: string): void {
+    const text = source.slice(node.pos, node.end);
+    const inside = node.type === 'ArithmeticFor' ? text.slice(0, text.indexOf('))')) : text;
+    const unread =
+      (node.type === 'ArithmeticExpansion' || node.type === 'ArithmeticCommand') && node.expression === undefined;
+    if (/['"\\]/.test(inside) || (unread && /[^$()[\]\s]/.test(inside))) this.unknown.add('arithmetic cannot be read');
   }
 
   /** A directory change inside does not reach what follows, or may not have happened. */
