@@ -120,6 +120,13 @@ describe('claims', () => {
     expect(existsSync(lock)).toBe(false);
   });
 
+  it('still remove what they made when their state was removed', async () => {
+    const held = await claim(new Claims(state));
+    rmSync(state.dir, { recursive: true });
+    await held.release();
+    expect(existsSync(target)).toBe(false);
+  });
+
   it('do without a stand-in where none can be made', async () => {
     target = '/proc/turnwright-cannot-be-made';
     await (await claim(new Claims(state))).release();

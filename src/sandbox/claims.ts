@@ -250,7 +250,10 @@ async function takeLock(lock: string): Promise<void> {
       symlinkSync(String(process.pid), lock);
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      // Someone removed our whole state: then nobody else can be working on it either.
+      if (code === 'ENOENT') return;
+      if (code !== 'EEXIST') throw error;
     }
     const found = lstatSync(lock, { throwIfNoEntry: false });
     if (found !== undefined && Date.now() - found.mtimeMs > LOCK_STALE_MS) unlinkQuietly(lock);

@@ -5,7 +5,10 @@ import type { SandboxPolicy } from '../protocol/index.js';
 import { createSandboxBackend } from './create.js';
 
 const base = realpathSync(mkdtempSync('/var/tmp/tw-sandbox-'));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(async () => {
+  await backend.close();
+  rmSync(base, { recursive: true, force: true });
+});
 
 const stateDir = join(base, 'state');
 const backend = await createSandboxBackend({ stateDir });
