@@ -46,6 +46,7 @@ await build({
   entryPoints: ['src/cli/index.ts'],
   outfile: cli,
   format: 'cjs',
+  supported: { 'dynamic-import': false }, // scripts with code compiled before cannot import
   define: { ...version, 'import.meta.url': '__filename' },
 });
 const compiled = [`scripts/compile.cjs`, cli, `${cli}.${process.version}-${process.arch}`];

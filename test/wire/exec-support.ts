@@ -11,7 +11,7 @@ export const PROGRAM = path.resolve(import.meta.dirname, '../../bin/turnwright.j
 
 /** The tests run what users run; `npm test` builds first. */
 export function requireBuild(): void {
-  if (!existsSync(path.resolve(import.meta.dirname, '../../dist/cli.js')))
+  if (!existsSync(path.resolve(import.meta.dirname, '../../dist/cli.cjs')))
     throw new Error('dist/ is missing: run `npm run build` first');
 }
 
