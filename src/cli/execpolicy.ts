@@ -4,7 +4,7 @@ import { checkRules } from './execpolicy/check.js';
 import { explainCommand } from './execpolicy/explain.js';
 import type { ExecpolicyIo } from './execpolicy/io.js';
 import { usage } from './execpolicy/io.js';
-import { compactLearned, listRules, revokeLearned } from './execpolicy/learned.js';
+import { compactLearned, confirmProject, listRules, revokeLearned } from './execpolicy/learned.js';
 import { lintFiles } from './execpolicy/lint.js';
 import { simulateCommands } from './execpolicy/simulate.js';
 import { testRules } from './execpolicy/test-rules.js';
@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, { readonly run: Command; readonly about:
   lint: { run: lintFiles, about: 'find rules that do not do what they seem to' },
   list: { run: listRules, about: 'show learned rules, and when, why and where they were learned' },
   revoke: { run: revokeLearned, about: 'forget a learned rule' },
+  confirm: { run: confirmProject, about: "let the allow rules of a project's file count" },
   compact: { run: compactLearned, about: 'merge learned rules without changing a decision' },
   simulate: { run: simulateCommands, about: 'judge commands of the past' },
 };

@@ -54,6 +54,12 @@ export function decideRequirement(input: PolicyInput): PolicyAnswer {
   return decideLowered(input, lowered);
 }
 
+/** The rule a person could keep when approving this command, if one would take effect. */
+export function proposeAmendment(input: PolicyInput): Amendment | undefined {
+  const answer = decideRequirement(input);
+  return answer.kind === 'forbidden' ? undefined : answer.proposed;
+}
+
 /** The same for a command that is lowered already. */
 export function decideLowered(input: PolicyInput, lowered: Lowered): PolicyAnswer {
   const gate = gateEscalation(input);
@@ -139,7 +145,7 @@ function refuseQuestion(
     if (danger && forcedOrWorse)
       return { kind: 'forbidden', reason: `\`${quoteCommand(lowered.argv)}\` rejected: ${forcedOrWorse}` };
     if (prompt) {
-      const what = prompt.rule.justification === undefined ? '' : ` (${prompt.rule.justification})`;
+      const what = ` (${[prompt.rule.justification, ruleName(prompt.rule.origin)].filter(Boolean).join('; ')})`;
       return {
         kind: 'forbidden',
         reason: `approval required by policy, but AskForApproval is set to Never${what}`,
@@ -157,7 +163,7 @@ function refuseQuestion(
   if (typeof policy !== 'object' || !prompt || policy.granular.rules) return undefined;
   return {
     kind: 'forbidden',
-    reason: 'approval required by policy rule, but AskForApproval::Granular.rules is false',
+    reason: `approval required by policy rule, but AskForApproval::Granular.rules is false (${ruleName(prompt.rule.origin)})`,
     ...rule!,
   };
 }

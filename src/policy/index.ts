@@ -7,7 +7,7 @@ export { compactRules } from './compact-rules.js';
 export type { Danger, DangerGrade } from './dangerous-commands.js';
 export { assessDanger, DANGEROUS_COMMANDS } from './dangerous-commands.js';
 export type { Explanation, PolicyAnswer, PolicyInput } from './decide-requirement.js';
-export { decideLowered, decideRequirement } from './decide-requirement.js';
+export { decideLowered, decideRequirement, proposeAmendment } from './decide-requirement.js';
 export type { ExplanationReport, HitReport, SegmentReport } from './explain.js';
 export { printReport, reportAnswer } from './explain.js';
 export { textHash as fingerprint } from './fingerprint.js';

@@ -114,7 +114,10 @@ function restricting(policy: Policy, words: readonly SegmentWord[]): readonly Ru
   const base = name.includes('/') ? baseName(name) : name;
   const plain = base === name || base === '' ? words : [base, ...words.slice(1)];
   if (plain !== words) look(plain, 'path');
-  for (const variant of readings(plain)) look(variant, 'options');
+  const [program = ''] = knownPrefix(plain);
+  if (policy.index.startingWith(program).length > 0 || /^(python|pypy)/.test(program)) {
+    for (const variant of readings(plain)) look(variant, 'options');
+  }
   return [...found.values()];
 }
 

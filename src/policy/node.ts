@@ -1,5 +1,6 @@
 /** The parts of the policy that read and write files. */
 
+export { confirmationsFile, confirmRules, readConfirmations } from './confirmed-rules.js';
 export { gitIsPlain } from './git-helpers.js';
 export type { LearnedNote, LearnedRule } from './learned-rules.js';
 export { learnedRulesFile, learnRule, listLearned, replaceLearned, revokeRule } from './learned-rules.js';

@@ -1,7 +1,7 @@
 /** Rules files on disk: which are read, in which layer, and what happens when one cannot be. */
-import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { readConfirmations, rulesHash } from './confirmed-rules.js';
 import { createPolicy, type Policy, type PolicyOptions } from './policy.js';
 import { parseRules } from './rules/parse-rules.js';
 import type { HostExecutable, RuleFile, RuleLayer } from './rules/rule.js';
@@ -22,6 +22,8 @@ export interface RuleSources extends PolicyOptions {
   readonly more?: readonly RuleFile[];
   /** SHA-256 of project files a person has confirmed. */
   readonly confirmed?: ReadonlySet<string>;
+  /** File of further confirmations, looked at again whenever it changes: `confirmationsFile(home)`. */
+  readonly confirmations?: string;
 }
 
 export interface SystemPlaces {
@@ -88,7 +90,11 @@ export function assemble(sources: RuleSources, files: readonly ReadFile[]): Poli
     .map(({ result }) => result)
     .filter((result): result is RuleFile => !(result instanceof RulesError));
   const bad = files.map(({ result }) => result).filter((result): result is RulesError => result instanceof RulesError);
-  const waiting = files.filter(({ restrictOnly, hash }) => restrictOnly && !(sources.confirmed?.has(hash) ?? false));
+  const confirmed = new Set([
+    ...(sources.confirmed ?? []),
+    ...(sources.confirmations === undefined ? [] : readConfirmations(sources.confirmations)),
+  ]);
+  const waiting = files.filter(({ restrictOnly, hash }) => restrictOnly && !confirmed.has(hash));
   return createPolicy([...good, ...(sources.more ?? [])], {
     broken: [...(sources.broken ?? []), ...bad],
     unconfirmed: new Set([...(sources.unconfirmed ?? []), ...waiting.map(({ file }) => file)]),
@@ -119,7 +125,7 @@ function readRuleFile(file: string, place: RuleDirectory, hosts: readonly HostEx
   const base = { file, layer: place.layer, restrictOnly: place.restrictOnly ?? false };
   try {
     const text = readRulesText(file);
-    const hash = createHash('sha256').update(text).digest('hex');
+    const hash = rulesHash(text);
     return { ...base, hash, result: parseRules(text, { file, layer: place.layer, hosts }) };
   } catch (error) {
     if (error instanceof RulesError) return { ...base, hash: '', result: error };
@@ -155,16 +161,16 @@ function isMissing(error: unknown): boolean {
 
 /** Changes when a file appears, goes, or is edited. Cheap: names, sizes and times. */
 export function sourcesSignature(sources: RuleSources): string {
-  return sources.directories
-    .flatMap(({ directory }) => {
-      try {
-        return listRuleFiles(directory).map((file) => {
-          const { mtimeMs, ctimeMs, size, ino } = statSync(file);
-          return `${file}\0${mtimeMs}\0${ctimeMs}\0${size}\0${ino}`;
-        });
-      } catch {
-        return [`${directory}\0unreadable`];
-      }
-    })
-    .join('\n');
+  const stamp = (file: string) => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat ? `${file}\0${stat.mtimeMs}\0${stat.ctimeMs}\0${stat.size}\0${stat.ino}` : file;
+  };
+  const files = sources.directories.flatMap(({ directory }) => {
+    try {
+      return listRuleFiles(directory);
+    } catch {
+      return [path.join(directory, '(unreadable)')];
+    }
+  });
+  return [...files, ...(sources.confirmations === undefined ? [] : [sources.confirmations])].map(stamp).join('\n');
 }

@@ -112,6 +112,18 @@ it('list and revoke', async () => {
   expect(readFileSync(rulesFile(), 'utf8')).toBe('prefix_rule(pattern=["make"], decision="allow")\n');
 });
 
+it("confirm lets a project's allow rules count until the file changes", async () => {
+  const project = path.join(home, '.codex/rules/p.rules');
+  mkdirSync(path.dirname(project), { recursive: true });
+  writeFileSync(project, 'prefix_rule(pattern=["make"])\n');
+  const outcome = async () => JSON.parse((await run('explain', '--json', 'make')).stdout).outcome as string;
+  expect(await outcome()).toBe('run');
+  expect((await run('confirm', '.codex/rules/p.rules')).exit).toBe(0);
+  expect(await outcome()).toBe('run outside the sandbox');
+  writeFileSync(project, 'prefix_rule(pattern=["make"])\n# changed\n');
+  expect(await outcome()).toBe('run');
+});
+
 it('compact shows, then writes, and leaves what people wrote', async () => {
   const line = (...words: readonly string[]) =>
     `prefix_rule(pattern=${JSON.stringify(words).replaceAll(',', ', ')}, decision="allow")\n`;

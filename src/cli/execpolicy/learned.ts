@@ -1,7 +1,8 @@
 /** `execpolicy list`, `revoke` and `compact`: the rules learned from approvals. */
 import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { compactRules, type PrefixRule, printRules } from '../../policy/index.js';
-import { learnedRulesFile, listLearned, replaceLearned, revokeRule } from '../../policy/node.js';
+import { confirmRules, learnedRulesFile, listLearned, replaceLearned, revokeRule } from '../../policy/node.js';
 import { ArgumentReader, type ExecpolicyIo, usage } from './io.js';
 import { readCommands } from './read-commands.js';
 
@@ -56,6 +57,26 @@ export async function revokeLearned(args: readonly string[], io: ExecpolicyIo): 
     return 1;
   }
   io.stdout.write(`revoked ${text}\n`);
+  return 0;
+}
+
+const CONFIRM_HELP = `Usage: execpolicy confirm FILE...
+
+Lets the allow rules of a project's rules file count, as the file is now. A change of the file takes that back.
+`;
+
+export function confirmProject(args: readonly string[], io: ExecpolicyIo): number {
+  const reader = new ArgumentReader(args);
+  if (reader.flag('-h', '--help')) {
+    io.stdout.write(CONFIRM_HELP);
+    return 0;
+  }
+  const files = reader.rest();
+  if (files.length === 0) throw usage('confirm needs a rules file');
+  for (const file of files) {
+    const hash = confirmRules(io.home, path.resolve(io.cwd, file), new Date().toISOString());
+    io.stdout.write(`confirmed ${file} (${hash.slice(0, 12)})\n`);
+  }
   return 0;
 }
 

@@ -9,7 +9,7 @@ import {
   parseRules,
   type RuleFile,
 } from '../../policy/index.js';
-import { gitIsPlain, loadPolicy, readRulesText, ruleDirectories } from '../../policy/node.js';
+import { confirmationsFile, gitIsPlain, loadPolicy, readRulesText, ruleDirectories } from '../../policy/node.js';
 import type { ApprovalPolicy, SandboxMode } from '../../protocol/index.js';
 import { ArgumentReader, type ExecpolicyIo, usage } from './io.js';
 
@@ -94,7 +94,10 @@ export class SessionReader {
 /** The named files, or the rules a session in this folder would have. */
 export function policyFor(options: Pick<SessionOptions, 'rules' | 'cwd'>, io: ExecpolicyIo): Policy {
   if (options.rules.length === 0) {
-    return loadPolicy({ directories: ruleDirectories({ home: io.home, projects: [options.cwd] }) });
+    return loadPolicy({
+      directories: ruleDirectories({ home: io.home, projects: [options.cwd] }),
+      confirmations: confirmationsFile(io.home),
+    });
   }
   const hosts: HostExecutable[] = [];
   const files: RuleFile[] = [];

@@ -75,7 +75,8 @@ class Grammar {
   #bashOnly(depth: number): (() => string)[] {
     return [
       () => `[[ ${this.#word(depth)} == x || -n ${this.#word(depth)} ]]`,
-      () => `(( ${this.#random.pick(['1', '1 + 1', `$(${this.#simple(0)} >/dev/null; echo 1)`, '0', "'`aa`'", '"$(bb)"', `${this.#simple(0)}`])} ))`,
+      () =>
+        `(( ${this.#random.pick(['1', '1 + 1', `$(${this.#simple(0)} >/dev/null; echo 1)`, '0', "'`aa`'", '"$(bb)"', `${this.#simple(0)}`])} ))`,
       () => `function fb${depth} { ${this.list(depth)}; }; fb${depth}`,
       () => this.#evaluated(),
       () => `for ((i=0;i<1;i++)); do ${this.list(depth)}; done`,
