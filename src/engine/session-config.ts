@@ -58,7 +58,9 @@ export async function loadSessionConfig(request: SessionRequest): Promise<Sessio
   for (const warning of loaded.warnings) request.notice(`warning: ${warning}`);
   for (const { path: file, disabledReason } of loaded.layers)
     if (disabledReason !== undefined && loaded.project.trust === 'unknown')
-      request.notice(`warning: ${file} is not used: ${disabledReason} (exec --trust, or [projects] in your own config.toml)`);
+      request.notice(
+        `warning: ${file} is not used: ${disabledReason} (exec --trust, or [projects] in your own config.toml)`,
+      );
   return { ...loaded, insideRepository: await isInsideRepository(request.cwd) };
 }
 
