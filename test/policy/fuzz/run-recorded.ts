@@ -36,7 +36,12 @@ done
   );
   chmodSync(driver, 0o755);
   const env = { PATH: `${shims}:/usr/bin:/bin`, TW_LOG: log, HOME: work, LC_ALL: 'C.UTF-8' };
-  const ended = spawnSync(...confined(root, ['dash', driver]), { env, cwd: work, timeout: 300_000, stdio: 'ignore' });
+  const ended = spawnSync(...confined(root, ['dash', driver]), {
+    env,
+    cwd: work,
+    timeout: 60_000 + scripts.length * 500,
+    stdio: 'ignore',
+  });
   if (ended.status !== 0)
     throw new Error(`the recording shell ended with ${ended.status ?? ended.signal ?? String(ended.error)}`);
   return parseLog(readFileSync(log, 'utf8'));
