@@ -5,7 +5,7 @@
  * With an argument, stdin is only an addition, and many hosts leave a pipe open that never says anything. So it gets a
  * short time for its first byte; once it speaks it is read to its end.
  */
-import { fstatSync } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import { TurnwrightError } from '../protocol/index.js';
 
 export interface PromptSource {
@@ -37,8 +37,10 @@ function withAddition(prompt: string, addition: string): string {
 }
 
 async function readAddition(source: PromptSource): Promise<string> {
-  if (source.stdin.isTTY || !isOpen(0)) return '';
+  const facts = factsOf(0);
+  if (source.stdin.isTTY || !facts) return '';
   source.notice('Reading additional input from stdin...');
+  if (facts.isCharacterDevice() && facts.rdev === LINUX_NULL_DEVICE) return ''; // known without reading
   if (!(await speaksWithin(source.stdin, source.patienceMs))) {
     source.stdin.destroy();
     source.notice(`Nothing came from stdin within ${source.patienceMs / 1000} s; going on without it.`);
@@ -47,13 +49,15 @@ async function readAddition(source: PromptSource): Promise<string> {
   return withoutMark(await readAll(source.stdin));
 }
 
-/** A program may be started with its stdin closed. */
-function isOpen(fd: number): boolean {
+/** Major 1, minor 3. */
+const LINUX_NULL_DEVICE = 0x103;
+
+/** Undefined when it is closed: a program may be started with its stdin closed. */
+function factsOf(fd: number): Stats | undefined {
   try {
-    fstatSync(fd);
-    return true;
+    return fstatSync(fd);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
