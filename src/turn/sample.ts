@@ -42,6 +42,7 @@ export async function sample(
   }
   // Codex 0.171 keeps nothing of a half message at an interrupt: the user wanted it gone.
   if (end.kind === 'cut' && !signal.aborted) await keepCutMessage(unfinished, services);
+  if (end.kind === 'result') await keepUnendedMessages(unfinished, services);
   for (const itemId of unfinished.keys()) log.emit({ type: 'item.discarded', itemId });
   await log.append({ type: 'sampling.ended', result: samplingResult(end, turn, services) });
 }
@@ -104,12 +105,18 @@ async function takeItem(
   services: TurnServices,
   calls: ToolCalls,
 ): Promise<void> {
-  if (item.type === 'toolCall') {
-    if (seen.some((earlier) => isSameCall(earlier, item))) return;
-    seen.push(item);
-  }
-  await services.log.append({ type: 'item.completed', item });
-  if (item.type === 'toolCall') calls.start(item);
+  if (item.type !== 'toolCall') return services.log.append({ type: 'item.completed', item });
+  if (seen.some((earlier) => isSameCall(earlier, item))) return;
+  seen.push(item);
+  const call = withOwnId(item, seen);
+  await services.log.append({ type: 'item.completed', item: call });
+  calls.start(call);
+}
+
+/** Different calls of one response under one id: outputs are told apart by it, so the later ones get an id of their own. */
+function withOwnId(call: ToolCallItem, seen: readonly ToolCallItem[]): ToolCallItem {
+  const sharing = seen.filter((earlier) => earlier.callId === call.callId).length;
+  return sharing === 1 ? call : { ...call, callId: `${call.callId}_${sharing}` };
 }
 
 function isSameCall(a: ToolCallItem, b: ToolCallItem): boolean {
@@ -151,6 +158,15 @@ async function keepCutMessage(unfinished: Unfinished, services: TurnServices): P
       type: 'item.completed',
       item: { type: 'agentMessage', id, text: open.text, incomplete: true },
     });
+  }
+}
+
+/** Some servers say that the response is over without a word on its messages; what they streamed is the answer. */
+async function keepUnendedMessages(unfinished: Unfinished, services: TurnServices): Promise<void> {
+  for (const [id, { itemType, text }] of unfinished) {
+    if (itemType !== 'agentMessage' || text === '') continue;
+    unfinished.delete(id);
+    await services.log.append({ type: 'item.completed', item: { type: 'agentMessage', id, text } });
   }
 }
 
