@@ -19,6 +19,8 @@ export interface EngineOptions {
   /** The provider for a turn. Called once per turn and once per tool list; return the same object for the same settings. */
   provider(settings: TurnSettings): ModelProvider;
   readonly backend: SandboxBackend;
+  /** Absolute: folders that hold rules and configuration. No confined tool writes there, wherever they lie. */
+  readonly configHomes?: readonly string[];
   readonly exec: ExecToolOptions;
   readonly context: ContextOptions;
   /** Somebody subscribes and answers approvals and questions. False: what would ask is refused, and says why. */
@@ -49,7 +51,11 @@ export function createEngine(options: EngineOptions): Engine {
   const ids = options.ids ?? randomIds;
   const threads = new Map<string, LiveThread>();
 
-  async function open(log: ThreadLog, settings: TurnSettings, start?: ThreadSettings): Promise<LiveThread> {
+  async function open(
+    log: ThreadLog,
+    settings: TurnSettings,
+    { start, damage = [] }: { start?: ThreadSettings; damage?: readonly string[] },
+  ): Promise<LiveThread> {
     const waiting = new WaitingTable((record) => log.append(record));
     const warned = new Set<string>();
     const warn = (message: string) => void log.append({ type: 'warning', message }).catch(() => {}); // a warning is not worth a turn
@@ -62,7 +68,7 @@ export function createEngine(options: EngineOptions): Engine {
       random: options.random ?? Math.random,
       provider: options.provider,
       ...(options.policyFingerprint ? { policyFingerprint: options.policyFingerprint } : {}),
-      prepare: (next) => prepare({ options, log, clock, warned, hooks, session }, next),
+      prepare: (next) => prepare({ options, log, clock, warned, hooks, session, damage }, next),
       tools: createToolset(options, log, waiting, { clock, ids }, hooks),
       maxStopContinuations: options.maxStopContinuations ?? 5,
       close: async () => {
@@ -79,21 +85,21 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     start({ settings, source, threadId = ids.next('thread') }: StartOptions) {
       const start = { threadId, version: VERSION, turn: settings, source };
-      return open(new ThreadLog(threadId, options.store), settings, start);
+      return open(new ThreadLog(threadId, options.store), settings, { start });
     },
     async resume(threadId: string, { settings, continueTurn = false }: ResumeOptions = {}) {
       const live = threads.get(threadId);
       if (live) return live;
       const log = await loadLog(threadId, options.store);
-      await closeCrash(log, ids, continueTurn);
-      const thread = await open(log, { ...lastSettings(log), ...settings });
+      const damage = await closeCrash(log, ids, continueTurn);
+      const thread = await open(log, { ...lastSettings(log), ...settings }, { damage });
       if (continueTurn) thread.continueTurn();
       return thread;
     },
     async fork(threadId: string, atSeq: number) {
       const log = await copyPrefix(threadId, atSeq, ids.next('thread'), options.store);
-      await closeCrash(log, ids, false);
-      return open(log, lastSettings(log));
+      const damage = await closeCrash(log, ids, false);
+      return open(log, lastSettings(log), { damage });
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...threads.values()].map((thread) => thread[Symbol.asyncDispose]()));
@@ -109,11 +115,13 @@ interface Preparing {
   readonly warned: Set<string>;
   readonly hooks: HookPorts | undefined;
   readonly session: { fresh: boolean; readonly source: 'startup' | 'resume' };
+  /** What loading the thread found wrong. */
+  readonly damage: readonly string[];
 }
 
 /** Context messages for the next turn, session-start hooks before the first, and warnings that were not shown yet. */
 async function prepare(
-  { options, log, clock, warned, hooks, session }: Preparing,
+  { options, log, clock, warned, hooks, session, damage }: Preparing,
   settings: TurnSettings,
 ): Promise<PreparedContext> {
   const context = await prepareContext(log.state.history, settings, options.context, clock.nowMs());
@@ -125,6 +133,7 @@ async function prepare(
     ? []
     : [`model metadata for \`${settings.model}\` not found; using cautious defaults, which can make it work worse`];
   const warnings = [
+    ...damage,
     ...(options.warnings ?? []),
     ...(options.moreWarnings?.() ?? []),
     ...unknown,

@@ -16,8 +16,11 @@ const PROCESS_DIED = `<turn_aborted>
 The program running this turn stopped before the turn was over. A call that was running then may have had part or all of its effects.
 </turn_aborted>`;
 
-/** Ends the turn that a crash left open, or (with `continueTurn`) makes it ready to be driven on. */
-export async function closeCrash(log: ThreadLog, ids: Ids, continueTurn: boolean): Promise<void> {
+/**
+ * Ends the turn that a crash left open, or (with `continueTurn`) makes it ready to be driven on. Resolves with warnings
+ * for the person, about damage that was found; the file stays as it is, so each opening finds it again.
+ */
+export async function closeCrash(log: ThreadLog, ids: Ids, continueTurn: boolean): Promise<readonly string[]> {
   const turn = log.state.turn;
   if (!turn) return repairHistory(log);
   const open = turn.calls.filter((call) => !call.output && (call.started || !continueTurn));
@@ -31,7 +34,7 @@ export async function closeCrash(log: ThreadLog, ids: Ids, continueTurn: boolean
       { type: 'turn.ended', turnId: turn.id, status: 'interrupted', reason: 'processDied' },
     );
   if (records.length > 0) await log.append(...records);
-  if (!continueTurn) await repairHistory(log);
+  return continueTurn ? [] : repairHistory(log);
 }
 
 function closeCall(call: OpenCall): ThreadRecord {
@@ -40,15 +43,17 @@ function closeCall(call: OpenCall): ThreadRecord {
 }
 
 /** A log that was cut, edited or imported may hold calls without output or outputs without call. The file stays as it is. */
-async function repairHistory(log: ThreadLog): Promise<void> {
-  const paired = pairHistory(log.state.history, NO_OUTPUT);
-  if (paired.closed.length === 0 && paired.dropped.length === 0) return;
-  log.resetState({ ...log.state, history: AppendList.of(paired.items) });
+function repairHistory(log: ThreadLog): readonly string[] {
+  const { items, closed, dropped } = pairHistory(log.state.history, NO_OUTPUT);
+  if (closed.length > 0 || dropped.length > 0) log.resetState({ ...log.state, history: AppendList.of(items) });
+  const strays = dropped.length + log.strayOutputs;
   const parts = [
-    ...(paired.closed.length > 0 ? [`${paired.closed.length} calls had no output and were closed`] : []),
-    ...(paired.dropped.length > 0
-      ? [`${paired.dropped.length} outputs had no call and are not sent to the model`]
-      : []),
+    ...(closed.length > 0 ? [`${count(closed.length, 'call')} had no output and got one that says so`] : []),
+    ...(strays > 0 ? [`${count(strays, 'output')} had no call and will not be sent to the model`] : []),
   ];
-  await log.append({ type: 'warning', message: `the thread's history was damaged: ${parts.join('; ')}` });
+  return parts.length === 0 ? [] : [`the thread's history was damaged: ${parts.join('; ')}`];
+}
+
+function count(n: number, what: string): string {
+  return n === 1 ? `one ${what}` : `${n} ${what}s`;
 }

@@ -5,7 +5,7 @@
 import { AsyncQueue } from '../lib/index.js';
 import type { Delta, Stored, ThreadEvent, ThreadRecord } from '../protocol/index.js';
 import type { EventStore } from '../store/index.js';
-import { apply, INITIAL_STATE, type ThreadState } from './machine.js';
+import { apply, INITIAL_STATE, isStrayOutput, type ThreadState } from './machine.js';
 
 export class ThreadLog {
   readonly threadId: string;
@@ -13,6 +13,7 @@ export class ThreadLog {
   readonly #subscribers = new Set<AsyncQueue<ThreadEvent>>();
   #state: ThreadState = INITIAL_STATE;
   #seq = 0;
+  #strayOutputs = 0;
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(threadId: string, store: EventStore) {
@@ -29,8 +30,14 @@ export class ThreadLog {
     return this.#seq;
   }
 
+  /** Outputs among the records so far that answer no call; the state does not have them. */
+  get strayOutputs(): number {
+    return this.#strayOutputs;
+  }
+
   /** Takes over a record that is already stored. */
   restore(stored: Stored): void {
+    if (isStrayOutput(this.#state, stored.record)) this.#strayOutputs++;
     this.#state = apply(this.#state, stored.record);
     this.#seq = stored.seq;
   }

@@ -134,6 +134,13 @@ export function apply(state: ThreadState, record: ThreadRecord): ThreadState {
   }
 }
 
+/** An output of the running turn that answers no open call. It changes nothing; only an edited log holds one. */
+export function isStrayOutput({ turn }: ThreadState, record: ThreadRecord): boolean {
+  if (!turn || record.type !== 'item.completed' || record.item.type !== 'toolOutput') return false;
+  const { callId } = record.item;
+  return callId !== '' && !turn.calls.some((call) => call.item.callId === callId && !call.output);
+}
+
 /** What to do now. `inputWaiting`: a steer has been accepted but not yet recorded. */
 export function nextStep(state: ThreadState, inputWaiting: boolean): Step {
   const turn = state.turn;
