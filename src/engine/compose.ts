@@ -68,6 +68,7 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
     store: openStore(loaded, request),
     provider: ({ provider }) => (provider === main.id ? main : chosen.other(provider)),
     backend: machine,
+    configHomes: configHomes(loaded),
     exec: execOptions(loaded, request, chosen, shell, policy),
     policyFingerprint: policy.fingerprint,
     learnAmendment: policy.learn,
@@ -96,6 +97,10 @@ export async function openSession(loaded: SessionConfig, request: SessionRequest
   };
 }
 
+function configHomes({ homes }: LoadedConfig): readonly string[] {
+  return [homes.own, ...(homes.fallback === undefined ? [] : [homes.fallback])];
+}
+
 interface LateBackend extends ClosableBackend {
   /** Opens it, if it can be; `spawn` shows the failure. */
   warm(): Promise<void>;
@@ -109,7 +114,7 @@ const WARM_DELAY_MS = 30;
  * is on its way, and never happens in a session that confines nothing.
  */
 function openBackend(loaded: LoadedConfig, request: SessionRequest): LateBackend {
-  const homes = [loaded.homes.own, ...(loaded.homes.fallback === undefined ? [] : [loaded.homes.fallback])];
+  const homes = configHomes(loaded);
   let opening: Promise<ClosableBackend> | undefined;
   let known: ClosableBackend | undefined;
   const plain = createPlainBackend();

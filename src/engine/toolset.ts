@@ -66,7 +66,10 @@ function createRegistry(
   const asker = options.interactive ? { ask: waiting.askQuestions.bind(waiting) } : undefined;
   const tools = [
     ...createExecTools({ ...options.exec, ...time, processes, interceptPatch: interceptApplyPatch }),
-    createApplyPatchTool({ tracker: ({ turnId, settings }) => diffs.of(turnId, settings.cwd) }),
+    createApplyPatchTool({
+      tracker: ({ turnId, settings }) => diffs.of(turnId, settings.cwd),
+      closed: options.configHomes ?? [],
+    }),
     ...(options.updatePlan === false ? [] : [planTool]),
     viewImageTool,
     createUserInputTool(asker),

@@ -4,8 +4,15 @@ import { resolve } from 'node:path';
 import type { SandboxPolicy, TurnSettings } from '../../protocol/index.js';
 import type { PatchPolicyFacts } from './patch-requirement.js';
 
-/** @param tmpdir `$TMPDIR` of this process, when set. */
-export function gatherPolicyFacts(settings: TurnSettings, tmpdir: string | undefined): PatchPolicyFacts {
+/**
+ * @param tmpdir `$TMPDIR` of this process, when set.
+ * @param closed Absolute paths that stay closed inside every root: rules and configuration lie there.
+ */
+export function gatherPolicyFacts(
+  settings: TurnSettings,
+  tmpdir: string | undefined,
+  closed: readonly string[] = [],
+): PatchPolicyFacts {
   const { sandbox, approvalPolicy } = settings;
   const temporary = [
     ...(sandbox.excludeSlashTmp ? [] : ['/tmp']),
@@ -16,7 +23,7 @@ export function gatherPolicyFacts(settings: TurnSettings, tmpdir: string | undef
     approvalPolicy,
     sandbox,
     roots,
-    readOnly: sandbox.readOnly.flatMap((path) => [resolve(path), ...canonical(path)]),
+    readOnly: [...sandbox.readOnly, ...closed].flatMap((path) => [resolve(path), ...canonical(path)]),
   };
 }
 

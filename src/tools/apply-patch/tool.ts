@@ -40,6 +40,8 @@ export interface PatchArgs {
 export interface ApplyPatchToolOptions {
   /** The tracker of the call's turn; it is shown the files before they are written. */
   readonly tracker?: (context: CallContext) => TurnDiffTracker | undefined;
+  /** Absolute paths no confined patch may touch, also inside a writable root: the config homes. */
+  readonly closed?: readonly string[];
 }
 
 /** One tool for any number of threads; it remembers each thread's last failure, to say more the second time. */
@@ -54,7 +56,7 @@ export function createApplyPatchTool(options: ApplyPatchToolOptions = {}): Tool<
       memory.inOrder(context.threadId, () => parseArgs(readArgument(payload), context, memory)),
     view: (args) => ({ type: 'fileChange', changes: args.changes }),
     requirement: (args, context) =>
-      decidePatchRequirement(args.targets, gatherPolicyFacts(context.settings, process.env['TMPDIR'])),
+      decidePatchRequirement(args.targets, gatherPolicyFacts(context.settings, process.env['TMPDIR'], options.closed)),
     cacheKeys: (args) => args.targets.map((path) => `patch ${path}`),
     async run(args, _attempt, context, signal) {
       try {
