@@ -52,6 +52,15 @@ type TurnEnd = Extract<ThreadRecord, { type: 'turn.ended' }>;
 
 /** Resolves with the exit status. Throws what kept the turn from starting. */
 export async function runExec(request: ExecRequest): Promise<number> {
+  const signals = watchSignals();
+  try {
+    return await execute(request, signals);
+  } finally {
+    signals.stop();
+  }
+}
+
+async function execute(request: ExecRequest, signals: SignalWatch): Promise<number> {
   if (request.resume && request.ephemeral)
     throw new TurnwrightError('TW_USAGE', 'exec resume: a saved thread cannot go on with --ephemeral');
   const cwd = await workingFolder(request.cd);
@@ -69,7 +78,7 @@ export async function runExec(request: ExecRequest): Promise<number> {
   });
   await using opened = await openSession(config, session);
   const thread = await openThread(opened, request, cwd, outputSchema);
-  return await runTurn(thread, [...images, { type: 'text', text }], opened, request);
+  return await runTurn(thread, [...images, { type: 'text', text }], opened, request, signals);
 }
 
 function notice(text: string): void {
@@ -184,13 +193,13 @@ async function runTurn(
   input: readonly UserInput[],
   session: Session,
   request: ExecRequest,
+  signals: SignalWatch,
 ): Promise<number> {
   let turnId: string | undefined;
   const interrupt = (reason: string) => {
     // The turn may have ended in the same moment; then there is nothing to interrupt.
     if (turnId !== undefined) thread.interrupt(turnId, reason).catch(() => {});
   };
-  const signals = watchSignals(interrupt);
   const stopped = () => interrupt('shutdown'); // the reader of our output has gone
   process.stdout.on('error', stopped);
   try {
@@ -200,7 +209,7 @@ async function runTurn(
     if (admission.kind !== 'started')
       throw new TurnwrightError('TW_THREAD_BUSY', `thread ${thread.id} has an active turn`);
     turnId = admission.turnId;
-    if (signals.status !== undefined) interrupt('user');
+    signals.turnRuns(interrupt);
     let message: string | undefined;
     for await (const event of events) {
       output.show(event);
@@ -212,7 +221,6 @@ async function runTurn(
     }
     return 1;
   } finally {
-    signals.stop();
     process.stdout.off('error', stopped);
   }
 }

@@ -27,6 +27,7 @@ export function runHook(
       detached: true,
       stdio: 'pipe',
     });
+    watch(child.pid);
     let stdout = '';
     let stderr = '';
     let failure: string | undefined;
@@ -39,6 +40,7 @@ export function runHook(
     signal.addEventListener('abort', abort, { once: true });
     const finish = (exitCode: number | null) => {
       clearTimeout(timer);
+      forget(child.pid);
       signal.removeEventListener('abort', abort);
       resolve({ handler, exitCode, stdout, stderr, ...(failure === undefined ? {} : { failure }) });
     };
@@ -56,6 +58,24 @@ export function runHook(
     child.stdin.on('error', () => {}); // a hook need not read its input
     child.stdin.end(`${JSON.stringify(input)}\n`);
   });
+}
+
+/** Hooks that run now. They die with this program, also when it ends without waiting for them. */
+const live = new Set<number>();
+
+function watch(pid: number | undefined): void {
+  if (pid === undefined) return;
+  if (live.size === 0) process.on('exit', killAll);
+  live.add(pid);
+}
+
+function forget(pid: number | undefined): void {
+  if (pid === undefined || !live.delete(pid)) return;
+  if (live.size === 0) process.off('exit', killAll);
+}
+
+function killAll(): void {
+  for (const pid of live) killGroup(pid);
 }
 
 function killGroup(pid: number | undefined): void {
