@@ -53,6 +53,7 @@ describe('exec_command', () => {
     ['a command that is no text', { cmd: 1 }, 'failed to parse function arguments: `cmd` must be a string'],
     ['a flag that is none', { cmd: 'ls', tty: 'yes' }, 'failed to parse function arguments: `tty` must be a boolean'],
     ['a NUL', { cmd: 'a\0b' }, 'holds a NUL character'],
+    ['a reason for nothing', { cmd: 'ls', justification: 'please' }, '`justification` needs `sandbox_permissions`'],
     ['unknown permissions', { cmd: 'ls', sandbox_permissions: 'all' }, 'unknown variant `all`'],
   ])('refuses %s', (_name, args, message) => {
     expect(() => parse(args)).toThrow(message);

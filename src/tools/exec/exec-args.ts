@@ -46,6 +46,7 @@ export function parseExecArgs(payload: ToolPayload, defaults: ExecDefaults): Exe
   const fields = parseJsonArgs(payload);
   const script = requireString(fields, 'cmd');
   if (script.includes('\0')) throw invalid('`cmd` holds a NUL character, which no command line can carry');
+  requirePermissionsWithReason(fields);
   const shell = chooseShell(optional(fields, 'shell', 'string'), defaults.shell);
   const login = chooseLogin(optional(fields, 'login', 'boolean'), defaults.allowLoginShell);
   return {
@@ -60,6 +61,14 @@ export function parseExecArgs(payload: ToolPayload, defaults: ExecDefaults): Exe
     justification: optional(fields, 'justification', 'string'),
     prefixRule: optionalWords(fields, 'prefix_rule'),
   };
+}
+
+/** A reason for nothing: the model meant to ask for something and did not say what (Codex 0.171 refuses it, too). */
+function requirePermissionsWithReason(fields: Fields): void {
+  if (fields['justification'] === undefined || fields['sandbox_permissions'] !== undefined) return;
+  throw invalid(
+    '`justification` needs `sandbox_permissions`: set it to "require_escalated" to ask for a run outside the sandbox, or leave `justification` out',
+  );
 }
 
 /** `longestPollMs` bounds an empty poll, which may wait longer than a write. */

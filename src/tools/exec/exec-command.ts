@@ -30,7 +30,10 @@ export function createExecCommandTool(services: ExecServices): Tool<ExecArgs> {
       const args = parseExecArgs(payload, { cwd: context.settings.cwd, shell, allowLoginShell });
       return redirectPatch(args, deps.interceptPatch) ?? args;
     },
-    view: (args) => ({ type: 'command', argv: args.argv, cwd: args.cwd }),
+    view({ argv, cwd, script }) {
+      const actions = deps.summarize?.(script, { cwd });
+      return { type: 'command', argv, cwd, ...(actions ? { actions } : {}) };
+    },
     requirement: (args, context) =>
       services.policy.decide({
         argv: args.argv,

@@ -1,7 +1,7 @@
 /** What a host decides about commands, and what a thread lends to the tools. */
 import type { Clock, Ids } from '../../lib/index.js';
 import type { Environment, ProcessTable, SecretMasker, ShellEnvironmentPolicy } from '../../process/index.js';
-import type { SandboxDenialFacts } from '../../protocol/index.js';
+import type { CommandAction, SandboxDenialFacts } from '../../protocol/index.js';
 import type { DenialQuestion } from '../../sandbox/index.js';
 import type { CommandPolicy } from './policy-port.js';
 import type { Shell } from './shell.js';
@@ -26,6 +26,8 @@ export interface ExecToolOptions {
   readonly maxOutputTokens?: number;
   /** Absolute directory for files with the whole output of each command. Default: none are kept. */
   readonly spillDir?: string;
+  /** What clients show for a command. Default: nothing but the command itself. */
+  summarize?(script: string, where: { readonly cwd: string }): readonly CommandAction[] | undefined;
   /** Default: the sandbox's own judgement. */
   detectDenial?(question: DenialQuestion): SandboxDenialFacts | undefined;
 }
