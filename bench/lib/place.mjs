@@ -1,6 +1,6 @@
 // Where a bench runs: an own copy of the build, empty homes, and the programs to compare.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,12 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 const at = (...parts) => path.join(root, ...parts);
 
+/** Work does not live in `/tmp`, which sandboxes treat in their own ways; Codex starts no helper from there. */
+const OUTSIDE_TMP = '/var/tmp';
+
 /** An own build, so that whoever builds meanwhile changes nothing here. */
 export function createPlace() {
-  const base = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'tw-bench-')));
+  const base = realpathSync(mkdtempSync(path.join(existsSync(OUTSIDE_TMP) ? OUTSIDE_TMP : os.tmpdir(), 'tw-bench-')));
   const inside = (...parts) => path.join(base, ...parts);
   for (const name of ['work', 'user', 'homes', 'program']) mkdirSync(inside(name));
   cpSync(at('bin'), inside('program/bin'), { recursive: true });

@@ -13,7 +13,7 @@ export async function measureGap(bench, { rounds, calls, sandboxed }) {
   const steps = callSteps(calls, (n) => command(n, TELL_TIME));
   const runs = await interleave(bench.programs, rounds, async (program) => {
     const run = await runTurn(bench, program, { steps, sandboxed, keepBodies: true, probeAt: [SETTLED, calls] });
-    return { ...halves(run), ...costs(run, calls - SETTLED) };
+    return { ...halves(run, program.name), ...costs(run, calls - SETTLED) };
   });
   const id = sandboxed ? 'Sandboxed' : 'Full';
   const how = sandboxed ? 'sandboxed' : 'full access';
@@ -30,9 +30,11 @@ export async function measureGap(bench, { rounds, calls, sandboxed }) {
   ];
 }
 
-function halves(run) {
+/** From the last event of a response to the command, and from there to the next request. */
+function halves(run, name) {
   const { requests } = run;
   const spoke = requests.slice(1).map(({ text }) => 1000 * Number([...text.matchAll(/now (\d+\.\d+)/g)].at(-1)?.[1]));
+  if (spoke.some(Number.isNaN)) throw new Error(`${name} did not run the command: ${requests[1].text.slice(-300)}`);
   return {
     gap: gaps(run),
     before: spoke.map((at, n) => at - requests[n].doneAt),
