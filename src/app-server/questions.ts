@@ -1,6 +1,7 @@
 /** Approvals and questions on the wire, and the client's answers back. Pure. */
 import { quoteArgv } from '../lib/index.js';
 import type { ApprovalRequest, ReviewDecision, UserQuestion } from '../protocol/index.js';
+import { commandActions } from './wire-items.js';
 
 interface ServerRequest {
   readonly method: string;
@@ -17,8 +18,11 @@ export function approvalRequest(threadId: string, request: ApprovalRequest): Ser
   };
   if (request.view.type === 'fileChange')
     return { method: 'item/fileChange/requestApproval', params: { ...common, grantRoot: null } };
+  const { view } = request;
   const command =
-    request.view.type === 'command' ? { command: quoteArgv(request.view.argv), cwd: request.view.cwd } : {};
+    view.type === 'command'
+      ? { command: quoteArgv(view.argv), cwd: view.cwd, commandActions: commandActions(view) }
+      : { commandActions: [] };
   const amendment = request.choices.find((choice) => choice.type === 'acceptWithAmendment');
   return {
     method: 'item/commandExecution/requestApproval',
@@ -28,7 +32,6 @@ export function approvalRequest(threadId: string, request: ApprovalRequest): Ser
       environmentId: null,
       ...(request.attempt === 2 ? { approvalId: request.approvalId } : {}),
       ...command,
-      commandActions: [],
       ...(amendment ? { proposedExecpolicyAmendment: amendment.amendment.prefix } : {}),
       availableDecisions: request.choices.flatMap(wireChoice),
     },

@@ -24,16 +24,22 @@ export const METHOD_NOT_FOUND = -32601;
 export const INTERNAL_ERROR = -32603;
 
 export type Params = Readonly<Record<string, unknown>>;
-type Reply = { readonly result: unknown } | { readonly error: RpcError };
+export type Reply = { readonly result: unknown } | { readonly error: RpcError };
 
 export interface RpcHandlers {
   request(method: string, params: Params): Promise<unknown>;
-  notification(method: string, params: Params): void;
+  /** A reply came that nobody waits for: late, twice, or to nothing that was asked. */
+  strayReply(id: unknown): void;
+}
+
+interface Question {
+  readonly message: { readonly id: number; readonly method: string; readonly params: unknown };
+  readonly settle: (reply: Reply) => void;
 }
 
 export class RpcPeer {
   readonly #output: Writable;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<number, Question>();
   #nextId = 0;
 
   constructor(output: Writable) {
@@ -56,11 +62,17 @@ export class RpcPeer {
   }
 
   /** Asks the client. The reply may be an error; it is a value, since it is the client's word. */
-  ask(method: string, params: unknown): { id: number; reply: Promise<Reply> } {
-    const id = this.#nextId++;
-    const reply = new Promise<Reply>((resolve) => this.#waiting.set(id, resolve));
-    this.#send({ id, method, params });
-    return { id, reply };
+  ask(method: string, params: unknown, sent = true): { id: number; reply: Promise<Reply> } {
+    const message = { id: this.#nextId++, method, params };
+    const reply = new Promise<Reply>((settle) => this.#waiting.set(message.id, { message, settle }));
+    if (sent) this.#send(message);
+    return { id: message.id, reply };
+  }
+
+  /** Sends a question that is still open once more, under its old id: still one answer counts. */
+  askAgain(id: number): void {
+    const question = this.#waiting.get(id);
+    if (question) this.#send(question.message);
   }
 
   /** Nobody waits for this reply any more. */
@@ -71,20 +83,24 @@ export class RpcPeer {
   #take(line: string, handlers: RpcHandlers): void {
     const message = parse(line);
     if (!message) return this.#send({ id: null, error: { code: -32700, message: 'the line is no JSON object' } });
-    const { id, method } = message;
-    if (typeof method !== 'string') return this.#settle(message);
-    const params = isObject(message['params']) ? message['params'] : {};
-    if (id === undefined) return handlers.notification(method, params);
-    void this.#answer(id, handlers.request(method, params)); // never rejects
+    const { id, method, params } = message;
+    if (typeof method !== 'string') return this.#settle(message, handlers);
+    if (id === undefined) return; // `initialized`, and what newer clients may tell
+    void this.#answer(id, this.#request(method, params ?? {}, handlers)); // never rejects
   }
 
-  #settle(message: Record<string, unknown>): void {
-    const id = message['id'];
-    const settle = typeof id === 'number' ? this.#waiting.get(id) : undefined;
-    if (typeof id === 'number') this.#waiting.delete(id);
-    settle?.(
-      isObject(message['error']) ? { error: message['error'] as unknown as RpcError } : { result: message['result'] },
-    );
+  async #request(method: string, params: unknown, handlers: RpcHandlers): Promise<unknown> {
+    if (!isObject(params)) throw new RpcFailure(INVALID_REQUEST, 'invalid field `params`: it must be an object');
+    return await handlers.request(method, params);
+  }
+
+  #settle(message: Record<string, unknown>, handlers: RpcHandlers): void {
+    const { id, error, result } = message;
+    const question = typeof id === 'number' ? this.#waiting.get(id) : undefined;
+    if (!question) return handlers.strayReply(id);
+    this.#waiting.delete(question.message.id);
+    const words = isObject(error) && typeof error['message'] === 'string' ? error['message'] : 'no reason given';
+    question.settle(error === undefined ? { result } : { error: { code: INTERNAL_ERROR, message: words } });
   }
 
   async #answer(id: unknown, result: Promise<unknown>): Promise<void> {

@@ -8,12 +8,16 @@ import type {
   ThreadEvent,
   ThreadRecord,
   ToolCallItem,
+  ToolOutcome,
   ToolView,
   UserQuestion,
 } from '../protocol/index.js';
 import { addUsage, NO_USAGE, type Usage } from '../protocol/index.js';
+import type { ClientToolName } from './client-tools.js';
 import {
   agentMessage,
+  callArguments,
+  clientToolItem,
   errorInfo,
   isStillRunning,
   modelItem,
@@ -41,16 +45,22 @@ export type Outgoing =
       readonly turnId: string;
       readonly questions: readonly UserQuestion[];
     }
+  /** A call of a client's tool has begun: the client must run it. */
+  | { readonly kind: 'clientCall'; readonly callId: string; readonly params: Readonly<Record<string, unknown>> }
   | { readonly kind: 'resolved'; readonly key: string };
 
 interface CallState {
   readonly call: ToolCallItem;
   view?: ToolView;
   started: boolean;
+  /** Set for a tool that the client runs. */
+  readonly client: ClientToolName | undefined;
+  startedAtMs: number;
 }
 
 export class ThreadMapper {
   readonly #threadId: string;
+  readonly #clientTools: ReadonlyMap<string, ClientToolName>;
   readonly #calls = new Map<string, CallState>();
   readonly #begun = new Set<string>();
   #turnId = '';
@@ -64,9 +74,15 @@ export class ThreadMapper {
   #diffTold = false;
   #out: Outgoing[] = [];
 
-  constructor(threadId: string, usage: Usage = NO_USAGE) {
+  constructor(threadId: string, usage: Usage = NO_USAGE, clientTools: ReadonlyMap<string, ClientToolName> = new Map()) {
     this.#threadId = threadId;
+    this.#clientTools = clientTools;
     this.#total = usage;
+  }
+
+  /** The active turn, or the last one. */
+  get turnId(): string {
+    return this.#turnId;
   }
 
   next(event: ThreadEvent): readonly Outgoing[] {
@@ -161,7 +177,7 @@ export class ThreadMapper {
   }
 
   #item(item: Item, atMs: number): void {
-    if (item.type === 'toolCall') this.#calls.set(item.callId, { call: item, started: false });
+    if (item.type === 'toolCall') this.#callMade(item, atMs);
     if (item.type === 'toolOutput') return this.#toolEnded(item, atMs);
     const shown = modelItem(item);
     if (!shown) return;
@@ -171,13 +187,34 @@ export class ThreadMapper {
     this.#itemCompleted(shown, atMs);
   }
 
+  #callMade(call: ToolCallItem, atMs: number): void {
+    const client = this.#clientTools.get(call.namespace ? `${call.namespace}__${call.tool}` : call.tool);
+    this.#calls.set(call.callId, { call, started: false, client, startedAtMs: atMs });
+  }
+
   #toolStarted(callId: string, view: ToolView, atMs: number): void {
     const state = this.#calls.get(callId);
     if (!state || state.started) return;
     state.view = view;
     state.started = true;
+    state.startedAtMs = atMs;
+    if (state.client) return this.#clientCallStarted(state.call, state.client, atMs);
     const item = toolStart(callId, view);
     if (item) this.#itemStarted(item, atMs);
+  }
+
+  #clientCallStarted(call: ToolCallItem, name: ClientToolName, atMs: number): void {
+    const { callId } = call;
+    this.#itemStarted(clientToolItem(call, name), atMs);
+    const params = { threadId: this.#threadId, turnId: this.#turnId, callId, ...name, arguments: callArguments(call) };
+    this.#out.push({ kind: 'clientCall', callId, params });
+  }
+
+  #clientCallEnded({ call, client, started, startedAtMs }: CallState, outcome: ToolOutcome, atMs: number): void {
+    if (!client) return;
+    if (!started) this.#itemStarted(clientToolItem(call, client), atMs); // refused before it began
+    const durationMs = Math.max(0, atMs - startedAtMs);
+    this.#itemCompleted(clientToolItem(call, client, { outcome, durationMs }), atMs);
   }
 
   #toolEnded(item: Extract<Item, { type: 'toolOutput' }>, atMs: number): void {
@@ -185,6 +222,7 @@ export class ThreadMapper {
     this.#calls.delete(item.callId);
     const { outcome } = item;
     if (outcome.report?.type === 'plan') this.#planUpdated(outcome.report);
+    if (state?.client) this.#clientCallEnded(state, outcome, atMs);
     const view = state?.view ?? (state && viewOfCall(state.call, this.#cwd));
     if (view && state) {
       if (!state.started) this.#unseenStart(item.callId, view, atMs);

@@ -1,16 +1,19 @@
 /** Items as the app-server protocol shows them. Pure; wire names live here only. */
 import { quoteArgv } from '../lib/index.js';
 import type {
+  CommandAction,
   FileChange,
   Item,
   ItemOf,
   ModelFailure,
+  OutputContent,
   ToolCallItem,
   ToolOutcome,
   ToolView,
   Usage,
   UserInput,
 } from '../protocol/index.js';
+import type { ClientToolName } from './client-tools.js';
 
 export type WireItem = Readonly<Record<string, unknown>> & { readonly id: string; readonly type: string };
 
@@ -83,6 +86,49 @@ export function toolStart(callId: string, view: ToolView): WireItem | undefined 
   }
 }
 
+/** Where nobody summarised the command, it is shown whole. */
+export function commandActions(view: Extract<ToolView, { type: 'command' }>): readonly CommandAction[] {
+  return view.actions ?? [{ type: 'unknown', command: quoteArgv(view.argv) }];
+}
+
+/** The item of a call that the client runs; without an outcome it has just begun. */
+export function clientToolItem(
+  call: ToolCallItem,
+  name: ClientToolName,
+  end?: { readonly outcome: ToolOutcome; readonly durationMs: number },
+): WireItem {
+  const outcome = end?.outcome;
+  const contentItems = outcome
+    ? outcome.kind !== 'ok' && outcome.kind !== 'failed'
+      ? undefined
+      : outcome.content
+    : undefined;
+  return {
+    type: 'dynamicToolCall',
+    id: call.callId,
+    ...name,
+    arguments: callArguments(call),
+    status: outcome === undefined ? 'inProgress' : outcome.kind === 'ok' ? 'completed' : 'failed',
+    contentItems: outcome ? (contentItems ?? [{ type: 'text', text: outcome.text } as const]).map(wireContent) : null,
+    success: outcome ? outcome.kind === 'ok' : null,
+    durationMs: end?.durationMs ?? null,
+  };
+}
+
+function wireContent(part: OutputContent): unknown {
+  return part.type === 'text' ? { type: 'inputText', text: part.text } : { type: 'inputImage', imageUrl: part.url };
+}
+
+/** Parsed; the text itself when it is no JSON. */
+export function callArguments({ payload }: ToolCallItem): unknown {
+  if (payload.kind === 'custom') return payload.input;
+  try {
+    return JSON.parse(payload.arguments || '{}');
+  } catch {
+    return payload.arguments;
+  }
+}
+
 function commandItem(
   callId: string,
   view: Extract<ToolView, { type: 'command' }>,
@@ -94,7 +140,7 @@ function commandItem(
     command: quoteArgv(view.argv),
     cwd: view.cwd,
     source: 'unifiedExecStartup',
-    commandActions: [],
+    commandActions: commandActions(view),
     ...rest,
   };
 }

@@ -19,7 +19,7 @@ export function pairHistory(history: Iterable<Item>, closingText: string): Paire
   const dropped: ToolOutputItem[] = [];
   for (const item of items) {
     if (item.type === 'toolCall') open.set(item.callId, [...(open.get(item.callId) ?? []), item]);
-    if (item.type === 'toolOutput' && !open.get(item.callId)?.shift()) dropped.push(item);
+    if (item.type === 'toolOutput' && item.callId !== '' && !open.get(item.callId)?.shift()) dropped.push(item);
   }
   const unanswered = new Set([...open.values()].flat());
   if (unanswered.size === 0 && dropped.length === 0) return { items, closed: [], dropped };

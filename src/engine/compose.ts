@@ -215,6 +215,7 @@ function execOptions(
   return {
     shell,
     policy: policy.commands,
+    ...(request.interactive ? { summarize: policy.summarize } : {}),
     envPolicy: config.shellEnvironment,
     providerKeyNames: chosen.keyNames,
     allowLoginShell: config.allowLoginShell,

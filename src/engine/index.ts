@@ -1,4 +1,6 @@
+export type { ConfigLayer, LoadedConfig } from '../config/index.js';
 export { nearestWord } from '../config/index.js';
+export type { Handler } from '../hooks/index.js';
 export type {
   ModelCapabilities,
   ModelEvent,
@@ -49,13 +51,21 @@ export type {
 } from '../protocol/index.js';
 export { TurnwrightError } from '../protocol/index.js';
 export type { EventStore, JsonlStoreOptions } from '../store/index.js';
-export { createJsonlStore, createMemoryStore, findThread, listThreads, type ThreadSummary } from '../store/index.js';
-export type { Admission, SubmitOptions, Thread, ThreadStatus } from '../thread/index.js';
+export {
+  createJsonlStore,
+  createMemoryStore,
+  findThread,
+  listThreads,
+  nameThread,
+  type ThreadSummary,
+} from '../store/index.js';
+export type { Admission, ClientContext, SubmitOptions, Thread, ThreadStatus } from '../thread/index.js';
 export { openSession, type Session } from './compose.js';
 export type { EngineOptions } from './create-engine.js';
 export { createEngine } from './create-engine.js';
 export { createSession, type ProgramSession, type SessionOptions } from './create-session.js';
 export { defineTool, type ToolArguments, type ToolDefinition } from './define-tool.js';
+export { configuredHooks, type OfferedModel, offeredModel } from './look-ups.js';
 export { runApplyPatch } from './patch-command.js';
 export type { Engine, ResumeOptions, StartOptions } from './port.js';
 export { runTurn, type TurnResult } from './run-turn.js';

@@ -24,7 +24,7 @@ export async function openSessionHooks(
   request: SessionRequest,
   shell: string,
 ): Promise<SessionHooks> {
-  const { handlers, warnings } = readHooks(await findSources(loaded), trustOf(loaded));
+  const { handlers, warnings } = readHooks(await findHookSources(loaded), hookTrust(loaded));
   for (const warning of warnings) request.notice(`warning: ${warning}`);
   const running = handlers.filter((handler) => mayRun(handler, request.bypassHookTrust === true));
   tellSkipped(handlers, running, await ownConfigFile(loaded), request);
@@ -75,7 +75,7 @@ function tellSkipped(
 }
 
 /** Each layer's `[hooks]` table, and `hooks.json` in the same folder. */
-async function findSources(loaded: LoadedConfig): Promise<readonly HookSource[]> {
+export async function findHookSources(loaded: LoadedConfig): Promise<readonly HookSource[]> {
   const sources: HookSource[] = [];
   const files = new Set<string>();
   for (const layer of loaded.layers) {
@@ -106,7 +106,7 @@ async function readHooksFile(file: string): Promise<unknown> {
 }
 
 /** What a person decided stands in their own configuration; a project's word about its own hooks does not count. */
-function trustOf(loaded: LoadedConfig): HookTrust {
+export function hookTrust(loaded: LoadedConfig): HookTrust {
   const trust: Record<string, HookTrust[string]> = {};
   for (const layer of loaded.layers.toReversed()) {
     const hooks = layer.name === 'project' ? undefined : (layer.table['hooks'] as { state?: unknown } | undefined);

@@ -2,14 +2,17 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { foldersFromRoot } from '../config/index.js';
+import type { summarizeCommand as SummarizeCommand } from '../policy/index.js';
 import { createPolicySource, gitIsPlain, learnRule, type PolicySource, ruleDirectories } from '../policy/node.js';
-import { type Amendment, TurnwrightError } from '../protocol/index.js';
+import { type Amendment, type CommandAction, TurnwrightError } from '../protocol/index.js';
 import type { CommandPolicy } from '../tools/index.js';
 import type { SessionConfig, SessionRequest } from './session-config.js';
 
 export interface SessionPolicy {
   /** `warm` loads what the first question needs. */
   readonly commands: CommandPolicy & { warm(): Promise<void> };
+  /** What a command does, for people. Undefined until the first question loaded the shell parser. */
+  summarize(script: string, where: { readonly cwd: string }): readonly CommandAction[] | undefined;
   /** Changes when any rule in force changes. */
   fingerprint(): string;
   learn(amendment: Amendment): Promise<void>;
@@ -22,8 +25,10 @@ export function openSessionPolicy(loaded: SessionConfig, request: SessionRequest
     { onWarning: (text) => request.notice(`warning: ${text}`) },
   );
   if (!request.interactive) refuseBroken(source);
+  const { commands, summarize } = commandPolicy(source, loaded, request);
   return {
-    commands: commandPolicy(source, loaded, request),
+    commands,
+    summarize,
     fingerprint: () => source.current().fingerprint,
     async learn({ prefix }) {
       await learnRule(loaded.homes.own, prefix, { learnedAt: new Date().toISOString(), cwd: request.cwd });
@@ -36,11 +41,13 @@ function commandPolicy(
   source: PolicySource,
   loaded: SessionConfig,
   { env }: SessionRequest,
-): SessionPolicy['commands'] {
+): Pick<SessionPolicy, 'commands' | 'summarize'> {
   let opened: CommandPolicy | undefined;
+  let summarizer: typeof SummarizeCommand | undefined;
   let opening: Promise<CommandPolicy> | undefined;
   const open = async (): Promise<CommandPolicy> => {
-    const { createCommandPolicy } = await import('../policy/index.js');
+    const { createCommandPolicy, summarizeCommand } = await import('../policy/index.js');
+    summarizer = summarizeCommand;
     opened = createCommandPolicy({
       current: () => source.current(),
       knownSafeCommands: loaded.config.knownSafeCommands,
@@ -50,12 +57,13 @@ function commandPolicy(
     });
     return opened;
   };
-  return {
+  const commands: SessionPolicy['commands'] = {
     decide: (question) => opened?.decide(question) ?? (opening ??= open()).then((policy) => policy.decide(question)),
     async warm() {
       await (opening ??= open());
     },
   };
+  return { commands, summarize: (script, where) => summarizer?.(script, where) };
 }
 
 /** Low to high: system, user (the older home's rules too), project. */

@@ -40,8 +40,9 @@ export async function runCall<Args>(
   services: OrchestratorServices,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const call: Call<Args> = { tool, args, view: tool.view(args, context), context, services, signal };
   const requirement = (await tool.requirement?.(args, context)) ?? { kind: 'skip', bypassSandbox: false };
+  // After the judgement: what loads for it (the shell parser) also serves the view.
+  const call: Call<Args> = { tool, args, view: tool.view(args, context), context, services, signal };
   const permit = await obtainPermit(call, requirement);
   if (permit.kind === 'no') return permit.outcome;
   const { sandbox } = context.settings;

@@ -2,6 +2,7 @@ export type { Amendment, ApprovalRequest, Requirement, ReviewDecision, UserQuest
 export type { ErrorCode } from './errors.js';
 export { assertNever, ERROR_CODES, Interrupted, TurnwrightError } from './errors.js';
 export type {
+  CommandAction,
   ContextKind,
   Decision,
   FileChange,

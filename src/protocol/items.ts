@@ -18,6 +18,7 @@ export type ContextKind =
   | 'turnAborted'
   | 'processDied'
   | 'hookContext'
+  | 'clientContext'
   | 'hookPrompt'
   | 'retryNote'
   | 'continueNote'
@@ -56,6 +57,7 @@ export type ItemBody =
     }
   | {
       readonly type: 'toolOutput';
+      /** Empty: it answers no call, but carries context that a client gave. */
       readonly callId: string;
       /** Payload kind of the call it answers; the wire form depends on it. */
       readonly payloadKind: ToolPayload['kind'];
@@ -154,13 +156,28 @@ export interface FileChange {
 
 /** What a client shows for a call, known before it runs. */
 export type ToolView =
-  | { readonly type: 'command'; readonly argv: readonly string[]; readonly cwd: string }
+  | {
+      readonly type: 'command';
+      readonly argv: readonly string[];
+      readonly cwd: string;
+      /** What it does in a person's words, where somebody looks. No decision reads it. */
+      readonly actions?: readonly CommandAction[];
+    }
   | { readonly type: 'stdin'; readonly sessionId: number; readonly chars: string }
   | { readonly type: 'fileChange'; readonly changes: readonly FileChange[] }
   | { readonly type: 'plan'; readonly steps: readonly PlanStep[] }
   | { readonly type: 'mcp'; readonly server: string; readonly tool: string; readonly arguments: unknown }
   | { readonly type: 'image'; readonly path: string }
   | { readonly type: 'other'; readonly tool: string };
+
+/** One thing a command does. A command that is not proven to only read is shown whole, as `unknown`. */
+export type CommandAction =
+  /** `path` is absolute. */
+  | { readonly type: 'read'; readonly command: string; readonly name: string; readonly path: string }
+  /** `path` as written; null is the working directory. */
+  | { readonly type: 'listFiles'; readonly command: string; readonly path: string | null }
+  | { readonly type: 'search'; readonly command: string; readonly query: string | null; readonly path: string | null }
+  | { readonly type: 'unknown'; readonly command: string };
 
 /** Who decided about a call, and by what. */
 export interface Decision {

@@ -1,4 +1,4 @@
-export type { Admission, SubmitOptions, Thread, ThreadStatus } from './port.js';
+export type { Admission, ClientContext, SubmitOptions, Thread, ThreadStatus } from './port.js';
 export { closeCrash } from './resume.js';
 export type { ThreadServices } from './thread.js';
 export { LiveThread } from './thread.js';

@@ -12,6 +12,12 @@ export type Admission =
   | { readonly kind: 'steered'; readonly turnId: string }
   | { readonly kind: 'refused'; readonly refusal: InputRefusal };
 
+/** What the client's surroundings say, beside the input. Text of a source that nobody vouches for is not trusted. */
+export interface ClientContext {
+  readonly text: string;
+  readonly trusted: boolean;
+}
+
 export interface SubmitOptions {
   /** Steer only: the input must join this turn. */
   readonly expectedTurnId?: string;
@@ -19,6 +25,8 @@ export interface SubmitOptions {
   readonly ifActive?: 'steer' | 'replace' | 'refuse';
   /** Overrides `steerDelivery` for this input. */
   readonly delivery?: SteerDelivery;
+  /** Put before the input when it starts a turn. A steer takes none. */
+  readonly context?: readonly ClientContext[];
   /** Settings for a turn started by this input, and for later ones. A steered turn keeps its own. */
   readonly settings?: Partial<TurnSettings>;
 }

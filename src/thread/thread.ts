@@ -8,6 +8,7 @@ import type { Clock, Ids } from '../lib/index.js';
 import type { ModelProvider, ToolSpec } from '../model/index.js';
 import {
   Interrupted,
+  type Item,
   type ReviewDecision,
   type ThreadEvent,
   type ThreadRecord,
@@ -29,7 +30,7 @@ import {
   type ThreadLog,
 } from '../turn/index.js';
 import { Inbox } from './inbox.js';
-import type { Admission, SubmitOptions, Thread, ThreadStatus } from './port.js';
+import type { Admission, ClientContext, SubmitOptions, Thread, ThreadStatus } from './port.js';
 import type { WaitingTable } from './waiting.js';
 
 /** What a thread needs from the engine. */
@@ -160,6 +161,7 @@ export class LiveThread implements Thread {
       ...context.messages.map(
         (m) => ({ type: 'item.completed', item: contextItem(ids, m.role, m.kind, m.text) }) as const,
       ),
+      ...(options.context ?? []).map((one) => ({ type: 'item.completed', item: clientContext(ids, one) }) as const),
       ...accepted,
     );
     this.#unrecordedStart = undefined;
@@ -254,6 +256,13 @@ export class LiveThread implements Thread {
     this.#services.log.endSubscriptions();
     await this.#services.close();
   }
+}
+
+/** Codex 0.171: context that nobody vouches for travels as an output that answers no call, never as instructions. */
+function clientContext(ids: Ids, { text, trusted }: ClientContext): Item {
+  if (trusted) return contextItem(ids, 'developer', 'clientContext', text);
+  const id = ids.next('msg');
+  return { type: 'toolOutput', id, callId: '', payloadKind: 'function', outcome: { kind: 'ok', text } };
 }
 
 function stopAfter(ms: number, clock: Clock, controller: AbortController, ended: AbortSignal): void {

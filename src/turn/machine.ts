@@ -215,7 +215,7 @@ function samplingStarted(state: ThreadState, attempt: number): Partial<ActiveTur
 function completeItem(state: ThreadState, item: Item): ThreadState {
   const turn = state.turn;
   if (item.type === 'toolOutput') {
-    if (!turn) return { ...state, history: state.history.append(item) };
+    if (!turn || item.callId === '') return { ...state, history: state.history.append(item) };
     return flushWhenComplete(update(state, { calls: attachOutput(turn.calls, item) }));
   }
   const next = { ...state, history: state.history.append(item) };

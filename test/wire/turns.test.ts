@@ -10,12 +10,10 @@ const FOLDER = path.resolve(import.meta.dirname, '../conformance/turns');
 
 /** Scenarios of features that do not exist yet. They are not run: most of them would only wait for their time limit. */
 const PENDING = [
-  'additional-context',
   'compact-auto-pre-turn',
   'compact-interrupt',
   'compact-manual',
   'compact-mid-turn-with-steer',
-  'dynamic-tool',
   'failed-context-window', // wants a compaction after it
   'fork-mid-turn',
   'shell-command-idle',
