@@ -43,6 +43,18 @@ test('with nothing at all there are defaults', async () => {
   expect(project).toEqual({ root: request.cwd, hasMarker: true, trust: 'unknown' });
 });
 
+test('requirements of an administrator are read apart from configuration', async () => {
+  const file = await put(
+    'etc/turnwright/requirements.toml',
+    '[rules]\nprefix_rules = [{ pattern = [{ token = "dd" }], decision = "forbidden" }]\n',
+  );
+  const { requirements, layers } = await loadConfig(request);
+  expect(requirements).toEqual([
+    { file, table: { rules: { prefix_rules: [{ pattern: [{ token: 'dd' }], decision: 'forbidden' }] } } },
+  ]);
+  expect(layers.map((layer) => layer.path)).not.toContain(file);
+});
+
 test('layers: flags, overrides, nearest project, outer project, profile, user, system', async () => {
   const line = (n: number) =>
     Array.from({ length: 7 - n }, (_, i) => `model_providers.p.http_headers.k${n + i} = "${n}"`).join('\n');

@@ -48,6 +48,8 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
   readonly homes: Homes;
   readonly project: Project;
+  /** What an administrator demands (`requirements.toml` of the system folders): it constrains, whatever configuration says. */
+  readonly requirements: readonly { readonly file: string; readonly table: Table }[];
 }
 
 /** Throws `TW_CONFIG_READ`, `TW_CONFIG_PARSE` or `TW_CONFIG_VALUE`. */
@@ -59,18 +61,21 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
     table: mergeTables(parseOverrides(request.overrides ?? []), request.flags ?? {}),
   };
   const user = request.ignoreUser ? [] : await userLayers(homes, request, flags, warnings);
-  const system = await fileLayers('system', systemFiles(request.systemFolder ?? '/etc'));
+  const folder = request.systemFolder ?? '/etc';
+  const system = await fileLayers('system', systemFiles(folder, 'config.toml'));
+  const demands = await fileLayers('system', systemFiles(folder, 'requirements.toml'));
   const personal = [flags, ...user, ...system];
   const project = await resolveTrust(request.cwd, mergeLayers(personal).table);
   const own = await projectLayers(project, request.cwd, user, warnings);
   const layers = [flags, ...own, ...user, ...system];
   const merged = mergeLayers(layers);
   judge(merged, request.strict === true, warnings);
-  return { config: readConfig(merged.table), merged, layers, warnings, homes, project };
+  const requirements = demands.map(({ path: file, table }) => ({ file: file!, table }));
+  return { config: readConfig(merged.table), merged, layers, warnings, homes, project, requirements };
 }
 
-function systemFiles(folder: string): readonly string[] {
-  return ['turnwright', 'codex'].map((name) => path.join(folder, name, 'config.toml'));
+function systemFiles(folder: string, file: string): readonly string[] {
+  return ['turnwright', 'codex'].map((name) => path.join(folder, name, file));
 }
 
 async function fileLayers(name: ConfigLayer['name'], files: readonly string[]): Promise<ConfigLayer[]> {

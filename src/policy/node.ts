@@ -4,6 +4,7 @@ export { confirmationsFile, confirmRules, readConfirmations } from './confirmed-
 export { gitIsPlain } from './git-helpers.js';
 export type { LearnedNote, LearnedRule } from './learned-rules.js';
 export { learnedRulesFile, learnRule, listLearned, replaceLearned, revokeRule } from './learned-rules.js';
+export { managedRules } from './managed-rules.js';
 export type { PolicySource, PolicySourceOptions } from './policy-source.js';
 export { createPolicySource } from './policy-source.js';
 export type { ReadFile, RuleDirectory, RuleSources, SystemPlaces } from './rule-files.js';

@@ -67,7 +67,8 @@ describe('any other host', () => {
     audit.length = 0;
     const { output } = await runIn(listed, 'curl -s http://other.invalid/; true');
     expect(output).toContain('network access to other.invalid:80 is refused by the sandbox (not-listed)');
-    expect(audit).toMatchObject([
+    // The connection of the test before may be recorded only now: its end is what is recorded.
+    expect(audit.filter(({ host }) => host === 'other.invalid')).toMatchObject([
       { host: 'other.invalid', port: 80, decision: 'refuse', command: expect.stringContaining('curl') },
     ]);
   });

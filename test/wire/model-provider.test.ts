@@ -26,7 +26,7 @@ describe('configuration', () => {
     const openai = builtInProvider('openai', { openaiBaseUrl: 'http://proxy/v1' })!;
     expect(openai.baseUrl).toBe('http://proxy/v1');
     expect(createProvider(openai, deps({ CODEX_API_KEY: 'k' })).id).toBe('openai');
-    expect(() => createProvider(openai, deps())).toThrow(/OPENAI_API_KEY or CODEX_API_KEY/);
+    expect(() => createProvider(openai, deps())).toThrow(/CODEX_API_KEY or OPENAI_API_KEY/);
     for (const id of ['ollama', 'lmstudio', 'llamacpp', 'vllm']) {
       expect(createProvider(builtInProvider(id)!, deps()).capabilities('qwen3').customTools).toBe(false);
     }
