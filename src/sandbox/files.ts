@@ -70,13 +70,13 @@ function kind(path: string): EntryKind {
 
 function cachedList(listings: Map<string, Listing>, path: string): readonly Listed[] {
   try {
-    const found = statSync(path, { bigint: true });
-    const stamp = `${found.dev}:${found.ino}:${found.mtimeNs}:${found.ctimeNs}`;
+    const found = statSync(path);
+    const stamp = `${found.dev}:${found.ino}:${found.mtimeMs}:${found.ctimeMs}`; // fractions of a millisecond and all
     const known = listings.get(path);
     if (known?.stamp === stamp) return known.entries;
     const entries = readdirSync(path, { withFileTypes: true }).map(listed);
     if (listings.size >= MAX_LISTINGS) listings.clear();
-    if (Date.now() - Number(found.ctimeMs) > RACY_MS) listings.set(path, { stamp, entries });
+    if (Date.now() - found.ctimeMs > RACY_MS) listings.set(path, { stamp, entries });
     return entries;
   } catch {
     return [];
