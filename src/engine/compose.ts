@@ -119,7 +119,13 @@ function openBackend(loaded: LoadedConfig, request: SessionRequest): LateBackend
   let known: ClosableBackend | undefined;
   const plain = createPlainBackend();
   const open = async (): Promise<ClosableBackend> => {
-    opening ??= createSandboxBackend({ configHomes: homes, onNotice: (text) => request.notice(`warning: ${text}`) });
+    opening ??= createSandboxBackend({
+      configHomes: homes,
+      // A `bwrap` that the workspace offers is never run.
+      distrusted: [request.cwd, ...(request.addDirs ?? [])],
+      searchPath: `${request.env['PATH'] ?? ''}${path.delimiter}${toolsFolder(request.env)}`,
+      onNotice: (text) => request.notice(`warning: ${text}`),
+    });
     known = await opening;
     return known;
   };
@@ -159,6 +165,12 @@ function onFirstSample(provider: ModelProvider, tell: () => void): ModelProvider
       return provider.sample(request, signal);
     },
   };
+}
+
+/** Where `scripts/setup.sh` unpacks bubblewrap for a user who cannot install it. */
+function toolsFolder(env: SessionRequest['env']): string {
+  const cache = env['XDG_CACHE_HOME'] || path.join(env['HOME'] ?? '/', '.cache');
+  return path.join(cache, 'turnwright/tools/usr/bin');
 }
 
 function openStore(loaded: LoadedConfig, request: SessionRequest): EventStore {

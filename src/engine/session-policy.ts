@@ -3,7 +3,15 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { foldersFromRoot } from '../config/index.js';
 import type { summarizeCommand as SummarizeCommand } from '../policy/index.js';
-import { createPolicySource, gitIsPlain, learnRule, type PolicySource, ruleDirectories } from '../policy/node.js';
+import {
+  confirmationsFile,
+  createPolicySource,
+  gitIsPlain,
+  learnRule,
+  managedRules,
+  type PolicySource,
+  ruleDirectories,
+} from '../policy/node.js';
 import { type Amendment, type CommandAction, TurnwrightError } from '../protocol/index.js';
 import type { CommandPolicy } from '../tools/index.js';
 import type { SessionConfig, SessionRequest } from './session-config.js';
@@ -21,7 +29,11 @@ export interface SessionPolicy {
 /** Where a session without a person is started, a broken rules file is an error: nobody would see the warning. */
 export function openSessionPolicy(loaded: SessionConfig, request: SessionRequest): SessionPolicy {
   const source = createPolicySource(
-    { directories: directoriesOf(loaded, request) },
+    {
+      directories: directoriesOf(loaded, request),
+      confirmations: confirmationsFile(loaded.homes.own),
+      more: managedFiles(loaded),
+    },
     { onWarning: (text) => request.notice(`warning: ${text}`) },
   );
   if (!request.interactive) refuseBroken(source);
@@ -64,6 +76,11 @@ function commandPolicy(
     },
   };
   return { commands, summarize: (script, where) => summarizer?.(script, where) };
+}
+
+/** Rules of an administrator: merged last, and `--ignore-rules` does not reach them. */
+function managedFiles(loaded: SessionConfig) {
+  return loaded.requirements.map(({ file, table }) => managedRules(table['rules'], file));
 }
 
 /** Low to high: system, user (the older home's rules too), project. */
