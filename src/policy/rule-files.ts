@@ -162,8 +162,12 @@ function isMissing(error: unknown): boolean {
 /** Changes when a file appears, goes, or is edited. Cheap: names, sizes and times. */
 export function sourcesSignature(sources: RuleSources): string {
   const stamp = (file: string) => {
-    const stat = statSync(file, { throwIfNoEntry: false });
-    return stat ? `${file}\0${stat.mtimeMs}\0${stat.ctimeMs}\0${stat.size}\0${stat.ino}` : file;
+    try {
+      const stat = statSync(file);
+      return `${file}\0${stat.mtimeMs}\0${stat.ctimeMs}\0${stat.size}\0${stat.ino}`;
+    } catch {
+      return file; // reading it says what is wrong, if anything is
+    }
   };
   const files = sources.directories.flatMap(({ directory }) => {
     try {
