@@ -11,6 +11,9 @@ export interface HookRun {
   readonly failure?: string;
 }
 
+/** Output that arrives this long after the hook's end still counts; something it left running may hold the pipes for ever. */
+const LATE_OUTPUT_MS = 50;
+
 /** More than this of either stream is dropped. */
 const MAX_OUTPUT_CHARS = 1 << 20;
 
@@ -53,6 +56,14 @@ export function runHook(
     child.on('error', (error) => {
       failure = `could not be started: ${error.message}`;
       finish(null);
+    });
+    child.on('exit', (exitCode) => {
+      const late = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+        finish(exitCode);
+      }, LATE_OUTPUT_MS);
+      child.on('close', () => clearTimeout(late));
     });
     child.on('close', finish);
     child.stdin.on('error', () => {}); // a hook need not read its input

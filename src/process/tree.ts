@@ -39,7 +39,7 @@ export class ProcessTree {
 
   /** Live members now. */
   find(): number[] {
-    const rows = listProcesses();
+    const rows = look();
     const members = new Set<number>();
     for (const row of rows) if (this.#isMember(row)) members.add(row.pid);
     for (let before = -1; before !== members.size; ) {
@@ -52,6 +52,7 @@ export class ProcessTree {
   }
 
   signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGKILL') forgetLook();
     for (const pid of this.find()) sendSignal(pid, signal);
     if (this.#group !== undefined) sendSignal(-this.#group, signal);
   }
@@ -93,6 +94,29 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/**
+ * What is alive now. Trees that end together look at the same moment, again and again, and a look costs milliseconds: those
+ * of one turn of the event loop are one. Who must not miss what was started since forgets the last look first.
+ */
+function look(): readonly Row[] {
+  if (!latest) {
+    latest = { rows: listProcesses(), environments: new Map() };
+    setImmediate(forgetLook);
+  }
+  return latest.rows;
+}
+
+interface Look {
+  readonly rows: readonly Row[];
+  readonly environments: Map<number, string>;
+}
+
+let latest: Look | undefined;
+
+function forgetLook(): void {
+  latest = undefined;
+}
+
 /** All live processes; none where there is no `/proc`. Zombies are not alive. */
 function listProcesses(): Row[] {
   const rows: Row[] = [];
@@ -123,7 +147,13 @@ function ownStart(): number {
 }
 
 function hasMark(pid: number, mark: string): boolean {
-  return readQuietly(`/proc/${pid}/environ`).includes(`${MARK_VARIABLE}=${mark}`);
+  let environment = latest?.environments.get(pid);
+  if (environment === undefined) {
+    const read = readQuietly(`/proc/${pid}/environ`);
+    environment = read.includes(`${MARK_VARIABLE}=`) ? read : ''; // the others' are not worth keeping
+    latest?.environments.set(pid, environment);
+  }
+  return environment.includes(`${MARK_VARIABLE}=${mark}`);
 }
 
 function hasProc(): boolean {

@@ -11,6 +11,7 @@ import {
   hostSession,
   input,
   lines,
+  outputs,
   type Place,
   processesOf,
   requireBuild,
@@ -65,6 +66,23 @@ describe('a command with children, one of them a server that left its group', ()
   });
 });
 
+test('a hundred commands at once, each with a child, end within moments', async () => {
+  const many = Array.from({ length: 100 }, (_, i) => command('sleep 600 & sleep 600', `c${i}`));
+  await using server = await serve(step(...many), answer('on'));
+  const program = startProgram(execArgs(server, ...full, 'go'), { place });
+  await program.said('"item_99"');
+  program.child.kill('SIGINT');
+  const run = await program.ended;
+  expect(processesOf(place)).toEqual([]);
+  const ended = lines(run).filter((line) => line['type'] === 'item.completed');
+  expect(ended).toHaveLength(100);
+  await runProgram(execArgs(server, 'resume', '--last', 'go on'), { place });
+  const texts = outputs(server, 1);
+  expect(texts).toHaveLength(100);
+  // Given up is what takes five seconds or more; it says no wall time of its own.
+  for (const text of texts) expect(text).toMatch(/^Wall time: .*\naborted by user/);
+});
+
 describe('Ctrl-C while nothing runs', () => {
   test('before the first byte of an answer, and in the middle of one', async () => {
     for (const events of [[{ hold: true }], [{ open_text: 'a few words of it' }, { hold: true }]]) {
@@ -102,6 +120,18 @@ describe('Ctrl-C while nothing runs', () => {
     expect(processesOf(place)).toEqual([]);
     expect(server.requests).toHaveLength(0);
   });
+});
+
+test('a hook that leaves something running does not hold up the turn', async () => {
+  mkdirSync(place.home);
+  const hooks = { PreToolUse: [{ hooks: [{ type: 'command', command: 'sleep 600 & echo $! > pid; exit 0' }] }] };
+  writeFileSync(path.join(place.home, 'hooks.json'), JSON.stringify({ hooks }));
+  await using server = await serve(step(command('echo ran')), answer('on'));
+  const args = execArgs(server, '--dangerously-bypass-hook-trust', '-s', 'danger-full-access', 'go');
+  const run = await runProgram(args, { place });
+  process.kill(Number(readFileSync(path.join(place.cwd, 'pid'), 'utf8')));
+  expect(run.stdout).toBe('on\n');
+  expect(outputs(server, 1)[0]).toContain('ran');
 });
 
 test('input between the final answer and the end of a stop hook starts a further round', async () => {
