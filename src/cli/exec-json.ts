@@ -41,6 +41,8 @@ export type ExecEvent =
 export interface ExecJsonMapper {
   /** The lines an event becomes, in order; often none. */
   next(event: ThreadEvent): readonly ExecEvent[];
+  /** The last lines when the turn's end cannot be recorded any more; none when the turn has not begun. */
+  failed(message: string): readonly ExecEvent[];
 }
 
 export interface ExecJsonStart {
@@ -82,6 +84,10 @@ class Mapper implements ExecJsonMapper {
     if (this.#announced || event.kind === 'delta') return lines;
     this.#announced = true;
     return [{ type: 'thread.started', thread_id: this.#threadId }, ...lines];
+  }
+
+  failed(message: string): readonly ExecEvent[] {
+    return this.#announced ? this.#turnFailed(message, []) : [];
   }
 
   #record(record: ThreadRecord): readonly ExecEvent[] {
@@ -189,7 +195,10 @@ class Mapper implements ExecJsonMapper {
         ...todo,
         { type: 'turn.failed', error: { message: `the turn was interrupted (${record.reason ?? 'user'})` } },
       ];
-    const message = record.error?.message ?? record.reason ?? 'the turn failed';
+    return this.#turnFailed(record.error?.message ?? record.reason ?? 'the turn failed', todo);
+  }
+
+  #turnFailed(message: string, todo: readonly ExecEvent[]): readonly ExecEvent[] {
     return [{ type: 'error', message }, ...todo, { type: 'turn.failed', error: { message } }];
   }
 

@@ -12,7 +12,7 @@ import {
   type SessionRequest,
   type Thread,
 } from '../engine/index.js';
-import { type ThreadRecord, TurnwrightError, type UserInput } from '../protocol/index.js';
+import { type ThreadEvent, type ThreadRecord, TurnwrightError, type UserInput } from '../protocol/index.js';
 import { createExecJsonMapper } from './exec-json.js';
 import { createHumanOutput } from './human-output.js';
 import { readPrompt } from './read-prompt.js';
@@ -202,8 +202,8 @@ async function runTurn(
   };
   const stopped = () => interrupt('shutdown'); // the reader of our output has gone
   process.stdout.on('error', stopped);
+  const output = openOutput(thread, session, request);
   try {
-    const output = openOutput(thread, session, request);
     const events = thread.events();
     const admission = await thread.submit(input);
     if (admission.kind !== 'started')
@@ -220,6 +220,9 @@ async function runTurn(
         return finish(record, message, thread.id, signals, request);
     }
     return 1;
+  } catch (error) {
+    output.failed(error);
+    throw error;
   } finally {
     process.stdout.off('error', stopped);
   }
@@ -228,10 +231,12 @@ async function runTurn(
 function openOutput(thread: Thread, session: Session, request: ExecRequest) {
   if (request.json) {
     const mapper = createExecJsonMapper({ threadId: thread.id, usage: thread.usage });
+    const write = (lines: ReturnType<typeof mapper.next>) => {
+      for (const line of lines) process.stdout.write(`${JSON.stringify(line)}\n`);
+    };
     return {
-      show(event: Parameters<typeof mapper.next>[0]) {
-        for (const line of mapper.next(event)) process.stdout.write(`${JSON.stringify(line)}\n`);
-      },
+      show: (event: ThreadEvent) => write(mapper.next(event)),
+      failed: (error: unknown) => write(mapper.failed(error instanceof Error ? error.message : String(error))),
     };
   }
   const human = createHumanOutput({
@@ -242,7 +247,7 @@ function openOutput(thread: Thread, session: Session, request: ExecRequest) {
       (request.color === 'auto' && process.stderr.isTTY === true && !process.env['NO_COLOR']),
   });
   human.begin(thread.id, session.settings);
-  return human;
+  return { show: (event: ThreadEvent) => human.show(event), failed: () => {} }; // whoever called prints it
 }
 
 function finish(

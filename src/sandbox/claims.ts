@@ -291,8 +291,12 @@ function removeNow({ path, kind }: Placeholder): void {
 }
 
 function isSame({ marker, dev, ino }: Held): boolean {
-  const found = lstatSync(marker.path, { throwIfNoEntry: false });
-  return found !== undefined && found.ino === ino && found.dev === dev && isEmpty(marker.path);
+  try {
+    const found = lstatSync(marker.path, { throwIfNoEntry: false });
+    return found !== undefined && found.ino === ino && found.dev === dev && isEmpty(marker.path);
+  } catch {
+    return false; // the folder it lay in is a file now, or closed to us: not ours to remove
+  }
 }
 
 function isEmpty(path: string): boolean {

@@ -78,7 +78,9 @@ class OpenRollout implements RolloutWriter {
   }
 
   write(lines: string, lastSeq: number): void {
-    if (fstatSync(this.#fd).size !== this.#size) throw conflict(this.#path);
+    const { size, nlink } = fstatSync(this.#fd);
+    if (nlink === 0) throw conflict(this.#path, 'was removed');
+    if (size !== this.#size) throw conflict(this.#path, 'was changed');
     const bytes = Buffer.from(lines);
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
@@ -186,8 +188,9 @@ function truncateTo(fd: number, size: number, file: string): void {
   }
 }
 
-function conflict(file: string): TurnwrightError {
-  return new TurnwrightError('TW_STORE_CONFLICT', `${file} was changed by another program; load the thread again`, {
+function conflict(file: string, what: 'was changed' | 'was removed'): TurnwrightError {
+  const remedy = what === 'was changed' ? 'load the thread again' : 'what is said from here on would be lost';
+  return new TurnwrightError('TW_STORE_CONFLICT', `${file} ${what} by another program; ${remedy}`, {
     facts: { path: file },
   });
 }

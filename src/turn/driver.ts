@@ -167,7 +167,7 @@ async function endAbruptly(
   const turnId = activeTurn(services).id;
   const why = signal.aborted && signal.reason instanceof Interrupted ? signal.reason.why : undefined;
   if (log.state.phase === 'sampling') await log.append({ type: 'sampling.ended', result: { ok: true, cut: true } });
-  await calls.settle((log.state.turn?.calls ?? []).filter((call) => !call.output)).catch(() => {}); // already the reason we are here
+  await calls.end((log.state.turn?.calls ?? []).filter((call) => !call.output));
   const given = pending(services.input.closeAndTake());
   if (why === undefined || why === 'budget') {
     const failure = why ? timeBudgetFailure(activeTurn(services)) : failureOf(error);

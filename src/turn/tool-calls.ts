@@ -2,6 +2,7 @@
  * The calls of one turn: each starts the moment its item is recorded, and each gets exactly one output, whatever
  * happens. Outputs are recorded as they come; the machine puts them into history in call order.
  */
+import { setMaxListeners } from 'node:events';
 import { outputItem } from '../context/index.js';
 import { Interrupted, type ToolCallItem, type ToolOutcome } from '../protocol/index.js';
 import type { CallResult } from '../tools/index.js';
@@ -15,11 +16,13 @@ export class ToolCalls {
   readonly #services: TurnServices;
   readonly #signal: AbortSignal;
   readonly #running = new Map<ToolCallItem, Promise<void>>();
+  readonly #gaveUp = new AbortController();
   #fatal: { reason: unknown } | undefined;
 
   constructor(services: TurnServices, signal: AbortSignal) {
     this.#services = services;
-    this.#signal = signal;
+    this.#signal = AbortSignal.any([signal, this.#gaveUp.signal]);
+    setMaxListeners(0, this.#signal); // one listener a running call
   }
 
   /** Starts a recorded call. Its failure, if the frame breaks, comes out of `settle`. */
@@ -35,6 +38,13 @@ export class ToolCalls {
     for (const call of calls) this.start(call.item);
     for (const call of calls) await this.#running.get(call.item);
     if (this.#fatal) throw this.#fatal.reason;
+  }
+
+  /** The turn is over before its calls are: ends them, and waits until each has come to its end. Never rejects. */
+  async end(calls: readonly OpenCall[]): Promise<void> {
+    this.#gaveUp.abort(new Interrupted('the turn failed'));
+    for (const call of calls) this.start(call.item);
+    await Promise.allSettled(calls.map((call) => this.#running.get(call.item)));
   }
 
   async #run(call: ToolCallItem): Promise<void> {

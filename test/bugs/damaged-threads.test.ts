@@ -1,5 +1,5 @@
 /** A thread that was killed, cut or edited goes on: every call has one output, and the person is told what is wrong. */
-import { readFileSync, watch, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -11,6 +11,7 @@ import {
   outputs,
   type Place,
   patch,
+  processesOf,
   requireBuild,
   runProgram,
   serve,
@@ -172,6 +173,33 @@ test('two resumes of one thread at once: one runs, the other says who holds it',
   expect(lines(await first.ended).at(-1)).toMatchObject({ type: 'turn.completed' });
   expect(server.requests).toHaveLength(3);
 });
+
+test.each([
+  ['removed', (file: string) => rmSync(file)],
+  ['emptied', (file: string) => writeFileSync(file, '')],
+])(
+  'a thread file that is %s while the turn runs ends the turn with a sentence, and nothing is left running',
+  async (what, harm) => {
+    const waits = step(command('touch up; until [ -e go ]; do sleep 0.02; done'), command('sleep 600', 'c2'));
+    await using server = await serve(waits, answer('lost'));
+    const program = startProgram(execArgs(server, '--json', ...full, 'go'), { place });
+    await program.said('"item_1"');
+    await appears(path.join(place.cwd, 'up'));
+    harm(threadFile(place));
+    writeFileSync(path.join(place.cwd, 'go'), '');
+    const run = await program.ended;
+    expect(run.status).toBe(1);
+    expect(run.stderr).toMatch(
+      /error: .*\.jsonl was (removed|changed) by another program; .* \[TW_STORE_CONFLICT\]\n$/,
+    );
+    expect(lines(run).at(-1)).toMatchObject({
+      type: 'turn.failed',
+      error: { message: expect.stringContaining('another program') },
+    });
+    expect(processesOf(place), what).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+  },
+);
 
 function appears(file: string): Promise<void> {
   return new Promise((resolve) => {
