@@ -63,6 +63,8 @@ export class ThreadMapper {
   readonly #clientTools: ReadonlyMap<string, ClientToolName>;
   readonly #calls = new Map<string, CallState>();
   readonly #begun = new Set<string>();
+  /** Commands that outlived their calls, by call id. */
+  readonly #sessions = new Map<string, { item: WireItem; turnId: string; startedAtMs: number }>();
   #turnId = '';
   #cwd = '';
   #startedAtMs = 0;
@@ -229,9 +231,22 @@ export class ThreadMapper {
       const end = toolEnd(item.callId, view, outcome);
       if (end && view.type === 'image') this.#itemStarted(end, atMs);
       // Codex 0.171: a command that became a session completes when its process does.
-      if (end && !isStillRunning(outcome)) this.#itemCompleted(end, atMs);
+      if (end && isStillRunning(outcome))
+        this.#sessions.set(item.callId, { item: end, turnId: this.#turnId, startedAtMs: state.startedAtMs });
+      else if (end) this.#itemCompleted(end, atMs);
     }
     this.#releaseUsage();
+  }
+
+  /** The output after the handover went to whoever polled; the item keeps what it had. */
+  #sessionEnded({ callId, exitCode }: Extract<Delta, { type: 'session.ended' }>): void {
+    const session = this.#sessions.get(callId);
+    if (!session) return;
+    this.#sessions.delete(callId);
+    const now = Date.now();
+    const durationMs = Math.max(0, now - session.startedAtMs);
+    const item = { ...session.item, status: exitCode === 0 ? 'completed' : 'failed', exitCode, durationMs };
+    this.#notify('item/completed', { turnId: session.turnId, item, completedAtMs: now });
   }
 
   #unseenStart(callId: string, view: ToolView, atMs: number): void {
@@ -320,7 +335,9 @@ export class ThreadMapper {
         return this.#diffUpdated();
       case 'item.discarded':
         return this.#notify('item/discarded', { turnId, itemId: delta.itemId });
-      default: // arguments are shown by nobody; a session's end has no wire form of its own yet
+      case 'session.ended':
+        return this.#sessionEnded(delta);
+      default: // arguments are shown by nobody
     }
   }
 }

@@ -1,6 +1,6 @@
 /** The app-server as a client meets it, over a real child process; every message is held against the schema. */
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Client, type Json, type Message, startClient } from './app-server-support.js';
@@ -170,6 +170,24 @@ test('commands say what they do when that is proven, and are shown whole when it
     [{ type: 'read', name: 'notes.txt', path: file }],
     [{ type: 'unknown' }],
   ]);
+});
+
+test('a command that outlives its call completes when its process ends, under the turn that began it', async () => {
+  const long = { cmd: 'until test -e stop; do sleep 0.05; done; exit 3', yield_time_ms: 250 };
+  await using model = await serve(
+    { events: [{ call: 'exec_command', args: long, id: 'c1' }, { done: true }] },
+    say('ok'),
+  );
+  await using client = await startClient(model);
+  const threadId = await startThread(client);
+  const { turn } = (await runTurn(client, threadId)).params;
+  const from = client.messages.length;
+  await writeFile(path.join(client.place.cwd, 'stop'), '');
+  expect((await client.notification('item/completed', from)).params).toMatchObject({
+    turnId: turn.id,
+    item: { id: 'c1', status: 'failed', exitCode: 3 },
+  });
+  expect(client.complaints).toEqual([]);
 });
 
 describe('tools of the client', () => {
