@@ -46,7 +46,7 @@ export function printTable(metrics) {
 }
 
 function short(value) {
-  if (value === undefined || Number.isNaN(value)) return '–';
+  if (!Number.isFinite(value)) return '–';
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
 
