@@ -38,16 +38,25 @@ export function modelItem(item: Item): WireItem | undefined {
   if (item.type === 'agentMessage')
     return { ...agentMessage(item.id, item.text, item.phase), ...(item.incomplete ? { status: 'cut' } : {}) };
   if (item.type === 'reasoning') return reasoning(item.id, item.summary, item.text === undefined ? [] : [item.text]);
-  if (item.type === 'hostedCall')
-    return {
-      type: 'webSearch',
-      id: item.id,
-      query: String((item.raw['action'] as { query?: unknown } | undefined)?.query ?? ''),
-      action: item.raw['action'] ?? null,
-    };
+  if (item.type === 'hostedCall') return webSearch(item);
   if (item.type === 'context' && item.kind === 'hookPrompt')
     return { type: 'hookPrompt', id: item.id, fragments: [hookFragment(item.text)] };
   return undefined;
+}
+
+const SEARCH_ACTIONS: Readonly<Record<string, string>> = {
+  search: 'search',
+  open_page: 'openPage',
+  find_in_page: 'findInPage',
+};
+
+function webSearch({ id, raw }: ItemOf<'hostedCall'>): WireItem {
+  const given = typeof raw['action'] === 'object' && raw['action'] !== null ? raw['action'] : {};
+  const action: Readonly<Record<string, unknown>> = { ...given };
+  const text = (key: string) => (typeof action[key] === 'string' ? { [key]: action[key] } : {});
+  const type = SEARCH_ACTIONS[String(action['type'])] ?? 'other';
+  const query = typeof action['query'] === 'string' ? action['query'] : '';
+  return { type: 'webSearch', id, query, action: { type, ...text('query'), ...text('url'), ...text('pattern') } };
 }
 
 /** The model reads the reason in a tag that names the hook's run; clients get both apart. */
@@ -172,7 +181,7 @@ export function toolEnd(callId: string, view: ToolView, outcome: ToolOutcome): W
   if (view.type === 'mcp')
     return {
       ...start,
-      status,
+      status: status === 'declined' ? 'failed' : status, // the protocol has no word for a refused call of a server
       ...(report?.type === 'mcp'
         ? { result: report.result, error: report.error === null ? null : { message: report.error } }
         : {}),

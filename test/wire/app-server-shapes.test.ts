@@ -64,3 +64,21 @@ test('commands, patches, plans, images, questions, failures and retries: all mes
   expect(failed.params.turn.status).toBe('failed');
   expect(client.complaints).toEqual([]);
 });
+
+test.each([
+  ['a search', { type: 'search', query: 'q' }, { type: 'search', query: 'q' }],
+  ['a page that is opened', { type: 'open_page', url: 'https://x' }, { type: 'openPage', url: 'https://x' }],
+  ['something newer', { type: 'dance' }, { type: 'other' }],
+])('web searches of the provider fit the schema: %s', async (_name, action, wire) => {
+  const item = { type: 'web_search_call', id: 'ws_1', status: 'completed', action };
+  await using model = await serve({
+    events: [{ raw: { type: 'response.output_item.done', item } }, { text: 'found' }, { done: true }],
+  });
+  await using client = await startClient(model);
+  const { thread } = await client.call('thread/start');
+  await client.call('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'go' }] });
+  await client.notification('turn/completed');
+  const done = client.messages.filter((one) => one.method === 'item/completed').map((one) => one.params.item);
+  expect(done.find((one) => one.type === 'webSearch')).toMatchObject({ action: wire });
+  expect(client.complaints).toEqual([]);
+});
