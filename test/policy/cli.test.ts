@@ -102,7 +102,7 @@ it('lint names place, kind and the other rule', async () => {
 it('list and revoke', async () => {
   await learnRule(home, ['gh', 'run', 'view'], {
     learnedAt: '2026-01-02T03:04:05Z',
-    cwd: '/work',
+    cwd: '/srv',
     command: 'gh run view 1',
   });
   await learnRule(home, ['make'], { learnedAt: '2026-01-02T03:04:06Z' });

@@ -8,7 +8,7 @@ import {
 } from '../../src/policy/index.js';
 import type { SandboxMode, SandboxPolicy } from '../../src/protocol/index.js';
 
-export const CWD = '/work/project';
+export const CWD = '/srv/project';
 
 export function rules(...texts: readonly string[]): Policy {
   return createPolicy(texts.map((text, i) => parseRules(text, { file: `${i}.rules` })));

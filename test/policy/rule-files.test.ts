@@ -28,7 +28,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 const NOTE = {
   learnedAt: '2026-01-02T03:04:05Z',
   thread: 't1',
-  cwd: '/work',
+  cwd: '/srv',
   command: 'gh run view 1',
   reason: 'a person said so',
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseExecArgs, parseStdinArgs } from './exec-args.js';
 
-const defaults = { cwd: '/work', shell: { path: '/bin/bash', name: 'bash' }, allowLoginShell: true };
+const defaults = { cwd: '/srv', shell: { path: '/bin/bash', name: 'bash' }, allowLoginShell: true };
 const payload = (args: unknown) => ({ kind: 'function' as const, arguments: JSON.stringify(args) });
 const parse = (args: unknown, change: Partial<typeof defaults> = {}) =>
   parseExecArgs(payload(args), { ...defaults, ...change });
@@ -12,7 +12,7 @@ describe('exec_command', () => {
       script: 'ls',
       shell: defaults.shell,
       argv: ['/bin/bash', '-lc', 'ls'],
-      cwd: '/work',
+      cwd: '/srv',
       tty: false,
       yieldMs: 10_000,
       maxOutputTokens: undefined,
@@ -31,12 +31,12 @@ describe('exec_command', () => {
       { shell: { path: '/bin/zsh', name: 'zsh' } },
       { argv: ['/bin/bash', '-lc', 'ls'] },
     ],
-    ['a relative directory', { workdir: 'sub/../other' }, {}, { cwd: '/work/other' }],
+    ['a relative directory', { workdir: 'sub/../other' }, {}, { cwd: '/srv/other' }],
     ['an absolute directory', { workdir: '/etc' }, {}, { cwd: '/etc' }],
-    ['an empty directory', { workdir: '' }, {}, { cwd: '/work' }],
+    ['an empty directory', { workdir: '' }, {}, { cwd: '/srv' }],
     ['a short wait', { yield_time_ms: 1 }, {}, { yieldMs: 250 }],
     ['a long wait', { yield_time_ms: 1e9 }, {}, { yieldMs: 30_000 }],
-    ['null means absent', { workdir: null, tty: null, prefix_rule: null }, {}, { cwd: '/work', tty: false }],
+    ['null means absent', { workdir: null, tty: null, prefix_rule: null }, {}, { cwd: '/srv', tty: false }],
     [
       'escalation',
       { sandbox_permissions: 'require_escalated', justification: 'why', prefix_rule: ['a'] },

@@ -11,8 +11,8 @@ const granular = (sandbox_approval: boolean): ApprovalPolicy => ({
 
 function decide(script: string, approvalPolicy: ApprovalPolicy, change: Partial<CommandQuestion> = {}) {
   const argv = ['/bin/bash', '-lc', script];
-  const settings = testSettings('/work', { approvalPolicy });
-  return safeCoreCommandPolicy.decide({ argv, script, cwd: '/work', settings, escalationRequested: false, ...change });
+  const settings = testSettings('/srv', { approvalPolicy });
+  return safeCoreCommandPolicy.decide({ argv, script, cwd: '/srv', settings, escalationRequested: false, ...change });
 }
 
 const RM = 'rm -f style commands are not permitted. Use a safer approach';
