@@ -106,7 +106,7 @@ it('list and revoke', async () => {
     command: 'gh run view 1',
   });
   await learnRule(home, ['make'], { learnedAt: '2026-01-02T03:04:06Z' });
-  expect((await run('list')).stdout).toContain('learned 2026-01-02T03:04:05Z, in /work, for gh run view 1');
+  expect((await run('list')).stdout).toContain('learned 2026-01-02T03:04:05Z, in /srv, for gh run view 1');
   expect((await run('revoke', '1')).exit).toBe(0);
   expect((await run('revoke', '7')).exit).toBe(1);
   expect(readFileSync(rulesFile(), 'utf8')).toBe('prefix_rule(pattern=["make"], decision="allow")\n');
