@@ -1,4 +1,5 @@
 /** The app-server: one method table. Only what is listed here exists; anything else is told so. */
+import { once } from 'node:events';
 import os from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { VERSION } from '../engine/index.js';
@@ -16,6 +17,8 @@ export interface AppServerIo {
   readonly cwd: string;
   /** Config home, for `initialize` and for finding threads. */
   readonly home: string;
+  /** Ends the server as the end of the input does. */
+  readonly stop?: AbortSignal;
   notice(text: string): void;
 }
 
@@ -34,7 +37,8 @@ export async function runAppServer(io: AppServerIo): Promise<void> {
       message: `the reply to request ${JSON.stringify(id)} changed nothing: nobody waits for it (any more)`,
     });
   try {
-    await peer.serve(io.input, { request, strayReply });
+    const stopped = io.stop ? [once(io.stop, 'abort')] : [];
+    await Promise.race([peer.serve(io.input, { request, strayReply }), ...stopped]);
   } finally {
     await threads.close();
   }

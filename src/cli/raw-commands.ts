@@ -4,6 +4,7 @@
  */
 import { loadSandboxPolicy, resolveHome, runApplyPatch } from '../engine/index.js';
 import type { CommonOptions } from './common-options.js';
+import { watchSignals } from './signals.js';
 
 export interface RawCommand {
   readonly name: string;
@@ -67,8 +68,14 @@ export const RAW_COMMANDS: readonly RawCommand[] = [
       const { runAppServer } = await import('../app-server/index.js');
       const { stdin, stdout, stderr, env } = process;
       const notice = (text: string) => void stderr.write(`${text}\n`);
-      await runAppServer({ input: stdin, output: stdout, env, cwd: process.cwd(), home: resolveHome(env), notice });
-      return 0;
+      const stop = new AbortController();
+      const signals = watchSignals();
+      signals.turnRuns(() => stop.abort()); // running turns and their commands must not outlive the server
+      const io = { input: stdin, output: stdout, env, cwd: process.cwd(), home: resolveHome(env), notice };
+      await runAppServer({ ...io, stop: stop.signal });
+      signals.stop();
+      stdin.destroy();
+      return signals.status ?? 0;
     },
   },
   {

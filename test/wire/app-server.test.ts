@@ -344,17 +344,24 @@ describe('open questions', () => {
   });
 });
 
-test('when stdin ends the turn is recorded as interrupted, and no process stays, not even one that will not go', async () => {
-  await using model = await serve(run(`trap '' TERM HUP INT; echo $$ > pid; sleep 1000`), say('never'));
-  await using client = await startClient(model);
-  const threadId = await startThread(client);
-  await client.call('turn/start', { threadId, input: input('go') });
-  const pidFile = path.join(client.place.cwd, 'pid');
-  while (!existsSync(pidFile) || (await readFile(pidFile, 'utf8')) === '') await new Promise(setImmediate);
-  const { thread } = await client.call('thread/read', { threadId });
-  const pid = Number(await readFile(pidFile, 'utf8'));
-  client.child.stdin?.end();
-  expect(await client.ended).toBe(0);
-  expect(() => process.kill(-pid, 0)).toThrow('ESRCH');
-  expect(await readFile(thread.path, 'utf8')).toContain('"reason":"shutdown"');
-}, 5_000);
+test.each<[string, (client: Client) => void, number]>([
+  ['its stdin ends', ({ child }) => child.stdin?.end(), 0],
+  ['it is told to end', ({ child }) => child.kill('SIGTERM'), 143],
+])(
+  'when %s, the turn is recorded as interrupted and no process stays, not even one that will not go',
+  async (_name, end, status) => {
+    await using model = await serve(run(`trap '' TERM HUP INT; echo $$ > pid; sleep 1000`), say('never'));
+    await using client = await startClient(model);
+    const threadId = await startThread(client);
+    await client.call('turn/start', { threadId, input: input('go') });
+    const pidFile = path.join(client.place.cwd, 'pid');
+    while (!existsSync(pidFile) || (await readFile(pidFile, 'utf8')) === '') await new Promise(setImmediate);
+    const { thread } = await client.call('thread/read', { threadId });
+    const pid = Number(await readFile(pidFile, 'utf8'));
+    end(client);
+    expect(await client.ended).toBe(status);
+    expect(() => process.kill(-pid, 0)).toThrow('ESRCH');
+    expect(await readFile(thread.path, 'utf8')).toContain('"reason":"shutdown"');
+  },
+  5_000,
+);
