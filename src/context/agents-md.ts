@@ -2,8 +2,12 @@
  * AGENTS.md discovery: the user's own file, then one file per folder from the project root down to the working directory.
  * In each folder `AGENTS.override.md` wins over `AGENTS.md`, which wins over the configured fallback names.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readRegularFile } from '../lib/index.js';
+
+/** No instructions are that long; a file that is was not meant for a model. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 export interface AgentsMdOptions {
   /** Folders whose AGENTS.md speaks for the user (config home first); the first that has one counts. */
@@ -80,7 +84,7 @@ async function readOne(folder: string, options: AgentsMdOptions, warnings: strin
   for (const name of ['AGENTS.override.md', 'AGENTS.md', ...options.fallbackNames]) {
     const file = path.join(folder, name);
     try {
-      const text = await readFile(file, 'utf8');
+      const text = (await readRegularFile(file, MAX_FILE_BYTES)).toString('utf8');
       if (text.trim() !== '') return { path: file, text };
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;

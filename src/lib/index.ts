@@ -8,4 +8,5 @@ export { GroupLock } from './group-lock.js';
 export { randomIds, uuidV7 } from './ids.js';
 export { makeFolder } from './make-folder.js';
 export { quoteArgv } from './quote-argv.js';
+export { readRegularFile } from './read-regular-file.js';
 export { VERSION } from './version.js';

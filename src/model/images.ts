@@ -1,6 +1,6 @@
 /** Local images as data URLs. Read once per path and moment; a file that cannot be sent becomes a sentence. */
-import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { readRegularFile } from '../lib/index.js';
 import type { Item, UserInput } from '../protocol/index.js';
 
 /** What a `localImage` came to. */
@@ -37,12 +37,7 @@ export class LocalImages {
 async function loadImage(file: string): Promise<LoadedImage> {
   const name = path.basename(file);
   try {
-    await using handle = await open(file, 'r');
-    const { size } = await handle.stat();
-    if (size > MAX_IMAGE_BYTES) {
-      return { kind: 'note', text: `[image ${name} left out: ${size} bytes, more than ${MAX_IMAGE_BYTES}]` };
-    }
-    const bytes = await handle.readFile();
+    const bytes = await readRegularFile(file, MAX_IMAGE_BYTES);
     const mime = sniff(bytes);
     if (mime === undefined)
       return { kind: 'note', text: `[image ${name} left out: not a PNG, JPEG, GIF or WebP file]` };

@@ -1,8 +1,9 @@
 /** `view_image`: puts a local image in front of the model. */
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { readRegularFile } from '../lib/index.js';
 import type { Tool } from '../orchestrator/index.js';
 import type { ToolOutcome } from '../protocol/index.js';
+import { canonical, findHidden } from './apply-patch/index.js';
 import { parseJsonArgs, requireString } from './json-args.js';
 
 /** Larger files are refused: providers refuse them too, after the upload. */
@@ -31,9 +32,7 @@ export const viewImageTool: Tool<{ path: string }> = {
   }),
   view: (args) => ({ type: 'image', path: args.path }),
   requirement(args, context) {
-    const hidden = context.settings.sandbox.denyRead.find(
-      (denied) => args.path === denied || args.path.startsWith(`${denied}/`),
-    );
+    const hidden = findHidden([args.path, ...canonical(args.path)], context.settings.sandbox);
     return hidden
       ? { kind: 'forbidden', reason: `reading \`${args.path}\` is denied by the sandbox policy` }
       : { kind: 'skip', bypassSandbox: false };
@@ -44,20 +43,14 @@ export const viewImageTool: Tool<{ path: string }> = {
 async function readImage(file: string): Promise<ToolOutcome> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(file);
+    bytes = await readRegularFile(file, MAX_IMAGE_BYTES);
   } catch (error) {
-    return {
-      kind: 'failed',
-      text: `unable to locate image at \`${file}\`: ${error instanceof Error ? error.message : error}`,
-    };
+    const isTooLong = (error as NodeJS.ErrnoException).code === 'EFBIG';
+    const what = isTooLong ? 'unable to process image' : `unable to locate image at \`${file}\``;
+    return { kind: 'failed', text: `${what}: ${error instanceof Error ? error.message : error}` };
   }
   const type = imageType(bytes);
   if (!type) return { kind: 'failed', text: 'unable to process image: invalid or unsupported image data' };
-  if (bytes.length > MAX_IMAGE_BYTES)
-    return {
-      kind: 'failed',
-      text: `unable to process image: ${bytes.length} bytes is over the limit of ${MAX_IMAGE_BYTES}`,
-    };
   const url = `data:image/${type};base64,${bytes.toString('base64')}`;
   return { kind: 'ok', text: `image ${file}`, content: [{ type: 'image', url, detail: 'original' }] };
 }

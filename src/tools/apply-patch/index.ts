@@ -11,6 +11,7 @@ export type { PatchPolicyFacts } from './patch-requirement.js';
 export { decidePatchRequirement } from './patch-requirement.js';
 export type { HunkResult, PatchPlan, PatchStep } from './plan-patch.js';
 export { planPatch } from './plan-patch.js';
+export { canonical, findHidden } from './policy-paths.js';
 export type { CommandIo } from './run-command.js';
 export { runApplyPatchCommand } from './run-command.js';
 export type { ApplyPatchToolOptions, PatchArgs } from './tool.js';

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { lstatSync, readlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readRegularFile } from '../../lib/index.js';
 
 /** What stands at one path; links are not followed. */
 export type Entry =
@@ -25,7 +25,7 @@ export const diskFiles: PatchFiles = {
     if (!found.isFile()) return { kind: 'other' };
     return { kind: 'file', mode: found.mode & 0o7777, size: found.size };
   },
-  read: (path) => readFile(path),
+  read: (path) => readRegularFile(path, Number.MAX_SAFE_INTEGER),
 };
 
 /** Undefined when the bytes are not UTF-8. A byte order mark stays part of the text. */

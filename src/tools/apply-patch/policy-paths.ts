@@ -27,8 +27,8 @@ export function gatherPolicyFacts(
   };
 }
 
-/** A root that does not exist protects and allows nothing. */
-function canonical(path: string): string[] {
+/** With every link followed; none for a path that does not exist: as a root it protects and allows nothing. */
+export function canonical(path: string): string[] {
   try {
     return [realpathSync(path)];
   } catch {

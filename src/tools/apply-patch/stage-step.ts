@@ -166,7 +166,7 @@ async function verifyBefore(place: Place): Promise<BigIntStats | undefined> {
 }
 
 async function holds(path: string, bytes: Buffer): Promise<boolean> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     return (await handle.readFile()).equals(bytes);
   } finally {

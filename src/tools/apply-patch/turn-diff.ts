@@ -1,5 +1,5 @@
 /** The net diff of a turn: what its patches changed, against the files as they were before the first of them. */
-import { readFile } from 'node:fs/promises';
+import { readRegularFile } from '../../lib/index.js';
 import { decodeUtf8 } from './patch-files.js';
 import { type DiffSide, unifiedDiff } from './unified-diff.js';
 
@@ -43,7 +43,7 @@ type FileState = Buffer | undefined;
 
 async function readState(path: string): Promise<FileState> {
   try {
-    return await readFile(path);
+    return await readRegularFile(path, Number.MAX_SAFE_INTEGER);
   } catch {
     return undefined;
   }
