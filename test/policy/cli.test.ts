@@ -145,7 +145,36 @@ it('simulate counts outcomes and shows what other rules would change', async () 
   expect(stderr).toBe('3 commands, 2 distinct: 2 run, 1 refuse\n');
 });
 
-it.each([[['nope']], [['explain']], [['explain', '-s', 'x', 'ls']], [['revoke']], [['simulate']], [['list', 'x']]])(
+it('simulate without a file judges what models called for in the threads of this home, refused calls included', async () => {
+  expect(await run('simulate')).toMatchObject({ exit: 1, stderr: expect.stringContaining('holds no thread') });
+  const call = (cmd: string, more: object) => ({
+    type: 'item.completed',
+    payload: {
+      item: {
+        type: 'toolCall',
+        tool: 'exec_command',
+        payload: { kind: 'function', arguments: JSON.stringify({ cmd, ...more }) },
+      },
+    },
+  });
+  const records = [
+    { type: 'turn.started', payload: { settings: { cwd: '/srv/project' } } },
+    call('make', {}),
+    call('git push', { workdir: 'sub' }),
+  ];
+  const folder = path.join(home, 'sessions/2026/01/02');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    path.join(folder, 'rollout-1.jsonl'),
+    `${records.map((record) => JSON.stringify(record)).join('\n')}\n{"torn`,
+  );
+  writeFileSync(path.join(home, 'new.rules'), 'prefix_rule(pattern=["git","push"], decision="forbidden")\n');
+  const { stdout, stderr } = await run('simulate', '-r', 'new.rules');
+  expect(stdout).toMatch(/^run → refuse {2}.*git push.*\(.*new\.rules:1\)\n$/);
+  expect(stderr).toBe('2 commands, 2 distinct: 1 run, 1 refuse\n');
+});
+
+it.each([[['nope']], [['explain']], [['explain', '-s', 'x', 'ls']], [['revoke']], [['list', 'x']]])(
   '%j is a usage error',
   async (args) => {
     expect(await run(...args)).toMatchObject({ exit: 2, stdout: '' });

@@ -1,12 +1,14 @@
 /** `execpolicy simulate`: what the rules would have said to commands of the past. */
 import { joinWords, type Outcome, simulate } from '../../policy/index.js';
-import { type ExecpolicyIo, usage } from './io.js';
+import type { ExecpolicyIo } from './io.js';
+import { readPastCommands } from './past-commands.js';
 import { readCommands } from './read-commands.js';
 import { policyFor, SESSION_HELP, SessionReader, settingsFor } from './session.js';
 
-const HELP = `Usage: execpolicy simulate [OPTIONS] FILE
+const HELP = `Usage: execpolicy simulate [OPTIONS] [FILE]
 
-Judges every command of FILE: one JSON object per line with "script" or "argv", and perhaps "cwd"; - is standard input.
+Judges every command that models called for in your threads, or those of FILE: one JSON object per line with "script" or
+"argv", and perhaps "cwd"; - is standard input.
 With --rules it also shows the commands whose outcome would change against the rules in force.
 
 Options:
@@ -27,9 +29,9 @@ export function simulateCommands(args: readonly string[], io: ExecpolicyIo): num
     if (reader.flag('--json')) json = true;
     else if (!session.takeShared()) file = reader.take();
   }
-  if (file === undefined) throw usage('simulate needs a file of commands');
   const options = session.options();
-  const commands = readCommands(file, io).map(({ argv, cwd }) => ({ argv, cwd: cwd ?? options.cwd }));
+  const past = file === undefined ? readPastCommands(io) : readCommands(file, io);
+  const commands = past.map(({ argv, cwd }) => ({ argv, cwd: cwd ?? options.cwd }));
   const after = simulate(commands, settingsFor(options, policyFor(options, io)));
   const before =
     options.rules.length === 0
