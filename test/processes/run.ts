@@ -1,9 +1,7 @@
 /** Runs a program to its end and collects what it printed. */
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { afterAll } from 'vitest';
 import {
-  killAllProcesses,
   OutputBuffer,
   type OutputSlice,
   type ProcessExit,
@@ -11,9 +9,6 @@ import {
   type SpawnOptions,
   spawnProcess,
 } from '../../src/process/index.js';
-
-// What a test leaves running on purpose ends with its file: the runner kills its workers without their exit handlers.
-afterAll(killAllProcesses);
 
 export interface Finished {
   readonly exit: ProcessExit;
