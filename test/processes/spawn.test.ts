@@ -1,9 +1,12 @@
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { spawnProcess } from '../../src/process/index.js';
+import { afterAll, describe, expect, test } from 'vitest';
+import { killAllProcesses, spawnProcess } from '../../src/process/index.js';
 import { ENV, printed, run, start } from './run.js';
+
+// What a test leaves running on purpose ends with its file: the runner kills its workers without their exit handlers.
+afterAll(killAllProcesses);
 
 const hasProc = process.platform === 'linux';
 
