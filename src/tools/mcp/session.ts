@@ -131,7 +131,10 @@ function errorText(error: unknown): string {
   if (status === 401 || status === 403)
     return `it refuses the credentials (HTTP ${status}); check bearer_token_env_var and the headers`;
   const { code, syscall, path: place } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' && syscall === 'spawn') return `its program ${JSON.stringify(place)} was not found`;
+  // A bare name is looked for along PATH; a folder there that may not be entered turns "not found" into EACCES.
+  const bareName = typeof place === 'string' && !place.includes('/');
+  if (syscall === 'spawn' && (code === 'ENOENT' || (code === 'EACCES' && bareName)))
+    return `its program ${JSON.stringify(place)} was not found`;
   if (syscall === 'chdir') return `its directory ${JSON.stringify(place)} cannot be entered (${code})`;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.message}${cause}`;
