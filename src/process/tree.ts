@@ -61,17 +61,27 @@ export class ProcessTree {
   async end(graceMs: number): Promise<void> {
     this.signal('SIGTERM');
     const deadline = performance.now() + graceMs;
-    while (this.#isAlive()) {
+    while (!(await this.#isGone())) {
       if (performance.now() >= deadline) return await this.#kill();
       await sleep(POLL_MS);
     }
   }
 
   async #kill(): Promise<void> {
-    for (let round = 0; round < MAX_KILL_ROUNDS && this.#isAlive(); round++) {
+    for (let round = 0; round < MAX_KILL_ROUNDS && !(await this.#isGone()); round++) {
       this.signal('SIGKILL');
       await sleep(POLL_MS);
     }
+  }
+
+  /** Nothing twice in a row: a process in the middle of an exec has no environment to read, and so no mark, for a moment. */
+  async #isGone(): Promise<boolean> {
+    for (let looks = 0; looks < 2; looks++) {
+      forgetLook();
+      if (this.#isAlive()) return false;
+      await sleep(POLL_MS);
+    }
+    return true;
   }
 
   #isAlive(): boolean {
