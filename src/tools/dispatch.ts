@@ -1,6 +1,6 @@
 /**
- * One tool call through its five gates: exists → payload fits → pre-tool hook → run (behind the sharing gate, through
- * the orchestrator) → post-tool hook.
+ * One tool call through its five gates: exists → payload fits → pre-tool hook → run (through the orchestrator) →
+ * post-tool hook. Its place at the sharing gate is taken before the hooks, so that calls pass in the order they were made.
  */
 import type { GroupLock } from '../lib/index.js';
 import {
